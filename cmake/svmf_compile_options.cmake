@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+# Flags of every C++ file. No fast-math: results are promised to a few ulp, and nan and inf are part of the contract.
+# -ffp-contract=off: an fma is written where it is meant, so that results do not depend on the optimiser.
+add_library(svmf_compile_options INTERFACE)
+target_compile_options(svmf_compile_options INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-O3 -fno-math-errno -fno-trapping-math -ffp-contract=off
+    -Wall -Wextra -Wno-psabi -Wno-unknown-pragmas>)
+if(SVMF_WERROR)
+  target_compile_options(svmf_compile_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
+endif()
+if(SVMF_SANITIZE)
+  target_compile_options(svmf_compile_options INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${SVMF_SANITIZE} -fno-omit-frame-pointer -g
+      -fno-sanitize-recover=undefined>)
+  target_link_options(svmf_compile_options INTERFACE -fsanitize=${SVMF_SANITIZE})
+endif()
+
+# Writes what built the module into one source file's definitions; svmf.build_info() shows it.
+function(svmf_describe_build source)
+  string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
+  set(cuda_version "")
+  if(SVMF_CUDA_ENABLED)
+    set(cuda_version "${CMAKE_CUDA_COMPILER_VERSION}")
+  endif()
+  set_property(SOURCE ${source} APPEND PROPERTY COMPILE_DEFINITIONS
+    SVMF_COMPILER="${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}"
+    SVMF_CXX_FLAGS="-O3 -fno-math-errno -fno-trapping-math -ffp-contract=off ${CMAKE_CXX_FLAGS}"
+    SVMF_CPU_ISAS="${SVMF_CPU_ISAS}"
+    SVMF_CUDA_VERSION="${cuda_version}"
+    SVMF_CUDA_ARCHS="${SVMF_CUDA_ARCH_TEXT}"
+    SVMF_TORCH_HEADERS="${SVMF_TORCH_VERSION}"
+    SVMF_SANITIZERS="${SVMF_SANITIZE}")
+endfunction()

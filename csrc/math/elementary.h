@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// exp, log, log1p and sine/cosine of turns for every lane type: the same operations in the same order on every
+// instruction set and on the device, so that results differ at most where fma is missing. Errors below are maxima over
+// random and edge arguments, enforced by tests/math/test_elementary.py.
+#pragma once
+
+#include "math/elementary_coefficients.h"
+#include "math/lanes.h"
+
+namespace svmf {
+inline namespace SVMF_ISA {
+
+namespace elementary {
+
+// ln 2 split so that n * kHigh is exact for the exponents that occur.
+template <class Scalar>
+struct Ln2;
+template <>
+struct Ln2<float> {
+  static constexpr float kHigh = 0x1.62e4p-1f;
+  static constexpr float kLow = 0x1.7f7d1cp-20f;
+};
+template <>
+struct Ln2<double> {
+  static constexpr double kHigh = 0x1.62e42fefa3800p-1;
+  static constexpr double kLow = 0x1.ef35793c76730p-45;
+};
+
+// From bit 1 (a half turn) to the sign bit.
+template <class Scalar>
+inline constexpr int kHalfTurnToSign = 8 * static_cast<int>(sizeof(Scalar)) - 2;
+
+}  // namespace elementary
+
+// e^x. Error 1 ulp (2 without fma); x = -inf -> 0, +inf -> inf, nan -> nan. Results below the normal range are
+// rounded to zero or a subnormal.
+template <class V>
+SVMF_INLINE V exponential(V x) {
+  using S = ScalarOf<V>;
+  using I = IntOf<V>;
+  constexpr int kBits = Format<S>::kFractionBits;
+  // Adding 1.5 * 2^fraction rounds to an integer and leaves it in the low bits.
+  constexpr S kRound = static_cast<S>(int64_t(3) << (kBits - 1));
+  constexpr S kLimit = sizeof(S) == 4 ? S(104) : S(746);
+  // nan passes both comparisons unharmed: select takes the second argument.
+  const V clamped = select(x > V(kLimit), V(kLimit), select(x < V(-kLimit), V(-kLimit), x));
+  const V shifted = mul_add(clamped, V(S(1.44269504088896340736)), V(kRound));
+  const V n = shifted - V(kRound);
+  const V r = mul_add(n, V(-elementary::Ln2<S>::kLow), mul_add(n, V(-elementary::Ln2<S>::kHigh), clamped));
+  const V tail = mul_add(r * r, polynomial<elementary::Exp<S>>(r), r);
+  const V e = V(1) + tail;
+  // 2^n in two factors, so that neither leaves the exponent range.
+  const V half_shifted = mul_add(n, V(S(0.5)), V(kRound));
+  const V half_n = half_shifted - V(kRound);
+  const V rest_shifted = (n - half_n) + V(kRound);
+  const I one = I(to_bits(S(1)));
+  const V scale1 = from_bits(one + shift_left(to_bits(half_shifted), kBits));
+  const V scale2 = from_bits(one + shift_left(to_bits(rest_shifted), kBits));
+  return e * scale1 * scale2;
+}
+
+// log(u + correction) for u > 0 and |correction| below an ulp or so of u; u is finite and normal.
+// Reduction to 2^k (1+f) with 1+f in [sqrt(1/2), sqrt(2)); log(1+f) = 2 artanh(f/(2+f)).
+template <class V>
+SVMF_INLINE V log_reduced(V u, V correction) {
+  using S = ScalarOf<V>;
+  using I = IntOf<V>;
+  using Bits = typename Format<S>::Bits;
+  constexpr int kBits = Format<S>::kFractionBits;
+  constexpr Bits kOne = Bits(Format<S>::kBias) << kBits;
+  constexpr Bits kSqrtHalf = sizeof(S) == 4 ? Bits(0x3f3504f3) : Bits(0x3fe6a09e667f3bcdLL);
+  const I bits = to_bits(u);
+  const I biased = shift_right(bits + I(kOne - kSqrtHalf), kBits);  // k + bias
+  const I scale_bits = shift_left(I(Bits(2 * Format<S>::kBias)) - biased, kBits);
+  const V scale = from_bits(scale_bits);  // 2^-k
+  const V f = mul_add(correction, scale, u * scale - V(1));
+  // k as a number: put it under the bits of 2^fraction.
+  constexpr S kLarge = static_cast<S>(Bits(1) << kBits);
+  const V k = from_bits(biased | I(to_bits(kLarge))) - V(kLarge + static_cast<S>(Format<S>::kBias));
+  const V s = f / (V(2) + f);
+  const V z = s * s;
+  const V half_square = V(S(0.5)) * f * f;
+  // log(1+f) = f - f^2/2 + s (f^2/2 + z Q(z)): the largest term is exact.
+  const V rest = s * mul_add(z, polynomial<elementary::Log<S>>(z), half_square);
+  const V low = mul_add(k, V(elementary::Ln2<S>::kLow), rest);
+  return mul_add(k, V(elementary::Ln2<S>::kHigh), f - (half_square - low));
+}
+
+// log x. Error 1 ulp; 0 -> -inf, negative or nan -> nan, inf -> inf; subnormals are exact to the same error.
+template <class V>
+SVMF_INLINE V logarithm(V x) {
+  using S = ScalarOf<V>;
+  constexpr int kBits = Format<S>::kFractionBits;
+  constexpr S kTiny = sizeof(S) == 4 ? S(0x1p-126) : S(0x1p-1022);
+  const auto subnormal = x < V(kTiny);
+  const V scaled = select(subnormal, x * V(static_cast<S>(int64_t(1) << kBits)), x);
+  const V regular = log_reduced(scaled, V(0)) -
+                    select(subnormal, V(static_cast<S>(kBits * 0.693147180559945309417)), V(0));
+  const V positive = select(x == V(0), -infinity<V>(), select(x < V(0), not_a_number<V>(), regular));
+  return select(x == infinity<V>(), x, select(x != x, x, positive));
+}
+
+// log(1 + x), x >= 0 (or x > -1/2). Error 1.5 ulp; inf -> inf, nan -> nan; x < -1/2 is outside the domain.
+template <class V>
+SVMF_INLINE V log1p_positive(V x) {
+  const V u = V(1) + x;
+  // What the addition lost; exact in both cases (Dekker's two-sum with known order).
+  const V lost = select(x > V(1), V(1) - (u - x), x - (u - V(1)));
+  const V y = log_reduced(u, lost);
+  return select(x == infinity<V>(), x, select(x != x, x, y));
+}
+
+// sin and cos of 2 pi turns for turns in [-1/2, 1/2]. Error 1 ulp of 1.
+template <class V>
+SVMF_INLINE void sine_cosine_turns(V turns, V* sine, V* cosine) {
+  using S = ScalarOf<V>;
+  using I = IntOf<V>;
+  constexpr int kBits = Format<S>::kFractionBits;
+  constexpr S kRound = static_cast<S>(int64_t(3) << (kBits - 1));
+  const V shifted = mul_add(turns, V(4), V(kRound));  // the nearest quarter turn, in the low bits
+  const V r = mul_add(shifted - V(kRound), V(S(-0.25)), turns);  // exact
+  const I quarter = to_bits(shifted);
+  const V z = r * r;
+  const V s = r * polynomial<elementary::SineTurns<S>>(z);
+  const V c = mul_add(z, polynomial<elementary::CosineTurns<S>>(z), V(1));
+  const auto swap = (quarter & I(1)) != I(0);
+  const I sine_sign = shift_left(quarter & I(2), elementary::kHalfTurnToSign<S>);
+  const I cosine_sign = shift_left((quarter + I(1)) & I(2), elementary::kHalfTurnToSign<S>);
+  *sine = from_bits(to_bits(select(swap, c, s)) ^ sine_sign);
+  *cosine = from_bits(to_bits(select(swap, s, c)) ^ cosine_sign);
+}
+
+}  // namespace SVMF_ISA
+}  // namespace svmf
