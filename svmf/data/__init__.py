@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""Data sets: MNIST and other idx images, scikit-learn's digits, the synthetic circle, and the
+citation graphs Cora, Citeseer and Pubmed. `load` finds one by name or by path."""
+
+import os
+from pathlib import Path
+
+from svmf.data.binarize import Binarizer
+from svmf.data.circle import CircleSet, make_circle
+from svmf.data.graph import EdgeSplit, Graph, SparseFeatures, sample_absent_edges, split_edges
+from svmf.data.images import ImageSet, ImageSplit, load_digits, load_idx_folder, load_mnist
+from svmf.data.planetoid import GRAPHS, load_graph, load_graph_at
+from svmf.errors import DataError
+
+IMAGE_SETS = ("mnist", "digits")
+
+__all__ = [
+    "GRAPHS",
+    "IMAGE_SETS",
+    "Binarizer",
+    "CircleSet",
+    "EdgeSplit",
+    "Graph",
+    "ImageSet",
+    "ImageSplit",
+    "SparseFeatures",
+    "load_digits",
+    "load_graph",
+    "load_graph_at",
+    "load_graph_named",
+    "load_idx_folder",
+    "load_images_named",
+    "load_mnist",
+    "make_circle",
+    "sample_absent_edges",
+    "split_edges",
+]
+
+
+def load_images_named(name: str, root: str | os.PathLike[str] | None = None) -> ImageSet:
+    """An image set by name, or a folder of idx files by path."""
+    if name == "digits":
+        return load_digits()
+    if name == "mnist":
+        return load_mnist(root)
+    path = Path(name)
+    if path.is_dir():
+        return load_idx_folder(path)
+    raise DataError(
+        f"no image set {name!r}: expected one of {', '.join(IMAGE_SETS)} or a folder of idx files"
+    )
+
+
+def load_graph_named(name: str, root: str | os.PathLike[str] | None = None) -> Graph:
+    """A graph by name, a .npz archive by path, or FOLDER/NAME with Planetoid's files in FOLDER."""
+    if name in GRAPHS:
+        return load_graph(name, root)
+    path = Path(name)
+    if path.is_dir():
+        raise DataError(f"{path} is a folder: name a graph in it, for instance {path / 'cora'}")
+    if path.suffix == ".npz" or path.parent != Path("."):
+        return load_graph_at(path)
+    raise DataError(
+        f"no graph {name!r}: expected one of {', '.join(GRAPHS)}, a .npz archive or FOLDER/NAME"
+    )

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""Dynamic binarisation: each use of an image draws its pixels anew, one with probability grey/255.
+
+A byte u uniform on 0..254 is below the grey value x with probability exactly x/255, so one random
+byte per pixel suffices; the 255s among uniform bytes are drawn again. The generator is this
+object's own: what the model draws does not change the data, and the other way round.
+"""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+
+class Binarizer:
+    """Draws binary images from grey bytes. `state()` and `restore()` carry it across a restart."""
+
+    def __init__(self, *entropy: int) -> None:
+        self._bits = np.random.SFC64(np.random.SeedSequence(entropy))
+        self._generator = np.random.Generator(self._bits)
+
+    def __call__(self, grey: Tensor, out: Tensor | None = None) -> Tensor:
+        """float32 zeros and ones of the shape of `grey`, which holds bytes on the CPU. A caller
+        that is done with one batch before it asks for the next saves page faults with `out`."""
+        draws = torch.from_numpy(self._uniform_below_255(grey.numel())).view(grey.shape)
+        if out is None:
+            out = torch.empty(grey.shape, dtype=torch.float32)
+        # `gt` writes floats directly: no intermediate tensor of bools
+        return torch.gt(grey, draws, out=out)
+
+    def _uniform_below_255(self, count: int) -> np.ndarray:
+        words = self._generator.integers(
+            0, np.iinfo(np.uint64).max, size=-(-count // 8), dtype=np.uint64, endpoint=True
+        )
+        draws = words.view(np.uint8)[:count]
+        again = np.flatnonzero(draws == 255)
+        draws[again] = self._generator.integers(0, 255, size=len(again), dtype=np.uint8)
+        return draws
+
+    def state(self) -> dict[str, list[int] | int]:
+        """Plain integers, fit for a checkpoint."""
+        state = self._bits.state
+        return {
+            "words": [int(word) for word in state["state"]["state"]],
+            "has_uint32": int(state["has_uint32"]),
+            "uinteger": int(state["uinteger"]),
+        }
+
+    def restore(self, state: dict[str, list[int] | int]) -> None:
+        self._bits.state = {
+            "bit_generator": "SFC64",
+            "state": {"state": np.array(state["words"], np.uint64)},
+            "has_uint32": state["has_uint32"],
+            "uinteger": state["uinteger"],
+        }
