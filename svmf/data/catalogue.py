@@ -22,11 +22,27 @@ class Collection:
 MAX_CONTENT_BYTES = 64 << 20
 
 _MNIST = (
-    ("train-images-idx3-ubyte.gz", "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db", 47_040_016),
-    ("train-labels-idx1-ubyte.gz", "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5", 60_008),
-    ("t10k-images-idx3-ubyte.gz", "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7", 7_840_016),
-    ("t10k-labels-idx1-ubyte.gz", "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2", 10_008),
-)  # fmt: skip
+    RemoteFile(
+        "train-images-idx3-ubyte.gz",
+        "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
+        47_040_016,
+    ),
+    RemoteFile(
+        "train-labels-idx1-ubyte.gz",
+        "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
+        60_008,
+    ),
+    RemoteFile(
+        "t10k-images-idx3-ubyte.gz",
+        "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
+        7_840_016,
+    ),
+    RemoteFile(
+        "t10k-labels-idx1-ubyte.gz",
+        "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
+        10_008,
+    ),
+)
 
 _PLANETOID = {
     "citeseer": {
@@ -62,7 +78,7 @@ COLLECTIONS = {
             "https://ossci-datasets.s3.amazonaws.com/mnist/",
             "https://storage.googleapis.com/cvdf-datasets/mnist/",
         ),
-        tuple(RemoteFile(*entry) for entry in _MNIST),
+        _MNIST,
     ),
     "planetoid": Collection(
         "planetoid",

@@ -132,6 +132,7 @@ def _problem(path: Path, file: RemoteFile) -> str | None:
     limit = file.content_bytes or MAX_CONTENT_BYTES
     digest, seen = hashlib.sha256(), 0
     try:
+        # the part's own name says nothing of its kind
         with gzip.open(path, "rb") if file.name.endswith(".gz") else path.open("rb") as stream:
             while chunk := stream.read(_CHUNK):
                 digest.update(chunk)

@@ -8,6 +8,7 @@ something behind the end and a compression bomb are all refused without being ex
 import gzip
 import zlib
 from pathlib import Path
+from typing import BinaryIO, cast
 
 import numpy as np
 
@@ -20,13 +21,18 @@ _MAX_BYTES = 1 << 32  # no image set for this package is near it; a forged heade
 def read_idx(path: Path) -> np.ndarray:
     """The array of unsigned bytes in an idx file."""
     try:
-        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as stream:
+        with open_binary(path) as stream:
             return _read(stream, path)
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path}: cannot be read as an idx file: {error}") from error
 
 
-def _read(stream, path: Path) -> np.ndarray:  # noqa: ANN001 - GzipFile and BufferedReader share no public type
+def open_binary(path: Path) -> BinaryIO:
+    """The content of a file, decompressed if its name ends in .gz."""
+    return cast(BinaryIO, gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb"))
+
+
+def _read(stream: BinaryIO, path: Path) -> np.ndarray:
     head = stream.read(4)
     if len(head) < 4 or head[:2] != b"\0\0" or head[2] != _UNSIGNED_BYTE or not 1 <= head[3] <= 4:
         raise DataError(

@@ -57,8 +57,8 @@ def load_mnist(root: str | os.PathLike[str] | None = None) -> ImageSet:
 
 
 def load_idx_folder(folder: Path, name: str | None = None) -> ImageSet:
-    """A folder of idx files with MNIST's names, gzipped or not. Labels and test files may be absent;
-    without test files the last seventh of the training rows tests."""
+    """A folder of idx files with MNIST's names, gzipped or not. Labels and test files may be
+    absent; without test files the last seventh of the training rows tests."""
     images = read_images(folder, "train")
     if images is None:
         raise DataError(f"{folder}: no train-images-idx3-ubyte[.gz] in this folder")

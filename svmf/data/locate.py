@@ -16,7 +16,7 @@ def cache_dir() -> Path:
 
 
 def data_roots(root: str | os.PathLike[str] | None = None) -> list[Path]:
-    """Folders to search, first match wins. A folder named by the caller is the only one searched."""
+    """Folders to search, first match wins. One that the caller names is the only one searched."""
     if root is not None:
         return [Path(root)]
     named = os.environ.get("SVMF_DATA")

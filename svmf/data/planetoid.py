@@ -57,7 +57,10 @@ def load_npz(path: Path) -> Graph:
 
 def load_pickles(folder: Path, name: str) -> Graph:
     """The files `ind.NAME.*` of the Planetoid repository, read without trusting them."""
-    part = {kind: load_pickle(folder / f"ind.{name}.{kind}") for kind in ("tx", "ty", "allx", "ally", "graph")}
+    part = {
+        kind: load_pickle(folder / f"ind.{name}.{kind}")
+        for kind in ("tx", "ty", "allx", "ally", "graph")
+    }
     tested = _read_test_index(folder / f"ind.{name}.test.index")
     known, columns = part["allx"]["shape"]
     adjacency: dict[int, list[int]] = part["graph"]

@@ -19,12 +19,13 @@ from svmf.errors import DataError
 
 MAX_FILE_BYTES = 64 << 20  # the largest honest file has 7.6 MB
 
-_OPCODES = frozenset(
-    "PROTO STOP MARK GLOBAL REDUCE BUILD NEWOBJ NONE NEWTRUE NEWFALSE "
-    "BININT BININT1 BININT2 SHORT_BINSTRING BINSTRING "
-    "EMPTY_TUPLE TUPLE TUPLE1 TUPLE2 TUPLE3 EMPTY_LIST APPEND APPENDS EMPTY_DICT SETITEMS "
-    "BINPUT LONG_BINPUT BINGET LONG_BINGET".split()
-)
+_OPCODES = frozenset({
+    "PROTO", "STOP", "MARK", "GLOBAL", "REDUCE", "BUILD", "NEWOBJ",
+    "NONE", "NEWTRUE", "NEWFALSE", "BININT", "BININT1", "BININT2", "SHORT_BINSTRING", "BINSTRING",
+    "EMPTY_TUPLE", "TUPLE", "TUPLE1", "TUPLE2", "TUPLE3",
+    "EMPTY_LIST", "APPEND", "APPENDS", "EMPTY_DICT", "SETITEMS",
+    "BINPUT", "LONG_BINPUT", "BINGET", "LONG_BINGET",
+})  # fmt: skip
 _DTYPES = frozenset(["i4", "i8", "f4", "f8"])
 
 
@@ -157,7 +158,7 @@ def _csr(record: _CsrRecord) -> dict[str, Any]:
         and indptr[0] == 0
         and indptr[-1] == len(indices) == len(data)
         and bool(np.all(np.diff(indptr) >= 0))
-        and (not len(indices) or (0 <= indices.min() and indices.max() < columns))
+        and (not len(indices) or (indices.min() >= 0 and indices.max() < columns))
     )
     if not sound:
         raise DataError("an inconsistent CSR matrix")
