@@ -6,6 +6,8 @@ byte per pixel suffices; the 255s among uniform bytes are drawn again. The gener
 object's own: what the model draws does not change the data, and the other way round.
 """
 
+from typing import Any
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -36,19 +38,17 @@ class Binarizer:
         draws[again] = self._generator.integers(0, 255, size=len(again), dtype=np.uint8)
         return draws
 
-    def state(self) -> dict[str, list[int] | int]:
+    def state(self) -> list[int]:
         """Plain integers, fit for a checkpoint."""
-        state = self._bits.state
-        return {
-            "words": [int(word) for word in state["state"]["state"]],
-            "has_uint32": int(state["has_uint32"]),
-            "uinteger": int(state["uinteger"]),
-        }
+        state: dict[str, Any] = dict(self._bits.state)
+        words = [int(word) for word in state["state"]["state"]]
+        return [*words, int(state["has_uint32"]), int(state["uinteger"])]
 
-    def restore(self, state: dict[str, list[int] | int]) -> None:
+    def restore(self, state: list[int]) -> None:
+        *words, has_uint32, uinteger = state
         self._bits.state = {
             "bit_generator": "SFC64",
-            "state": {"state": np.array(state["words"], np.uint64)},
-            "has_uint32": state["has_uint32"],
-            "uinteger": state["uinteger"],
+            "state": {"state": np.array(words, np.uint64)},
+            "has_uint32": has_uint32,
+            "uinteger": uinteger,
         }

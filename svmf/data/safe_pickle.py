@@ -110,7 +110,7 @@ def _check_opcodes(content: bytes) -> None:
         if opcode.name not in _OPCODES:
             raise DataError(f"uses the pickle opcode {opcode.name}")
         # the C unpickler makes its memo as long as the largest index
-        if opcode.name == "LONG_BINPUT" and argument > len(content):
+        if opcode.name == "LONG_BINPUT" and int(argument or 0) > len(content):
             raise DataError(f"memo index {argument} in a file of {len(content)} bytes")
 
 

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+"""The paper's models, each written once with a latent space that can be swapped."""
+
+from svmf.models.graph_vae import GraphVAE
+from svmf.models.importance import exact_log_likelihood_2d, log_likelihood
+from svmf.models.knn import balanced_subset, nearest_labels
+from svmf.models.latent import (
+    GRADIENTS,
+    LATENTS,
+    GaussianLatent,
+    Latent,
+    PointLatent,
+    PowerSphericalLatent,
+    SphericalLatent,
+)
+from svmf.models.likelihood import Bernoulli, Gaussian, bernoulli_log_prob
+from svmf.models.semi_supervised import SemiSupervisedVAE
+from svmf.models.vae import VAE
+
+__all__ = [
+    "GRADIENTS",
+    "LATENTS",
+    "VAE",
+    "Bernoulli",
+    "Gaussian",
+    "GaussianLatent",
+    "GraphVAE",
+    "Latent",
+    "PointLatent",
+    "PowerSphericalLatent",
+    "SemiSupervisedVAE",
+    "SphericalLatent",
+    "balanced_subset",
+    "bernoulli_log_prob",
+    "exact_log_likelihood_2d",
+    "log_likelihood",
+    "nearest_labels",
+]

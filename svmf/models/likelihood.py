@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""log p(x | z) from a decoder's output: Bernoulli pixels, or a Gaussian with a fixed width.
+
+The Bernoulli term is the largest elementwise cost of a training step, so it has its own backward:
+one sigmoid, no intermediate kept beside the logits.
+"""
+
+import math
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+class _BernoulliLogProb(torch.autograd.Function):
+    @staticmethod
+    def forward(logits: Tensor, x: Tensor) -> Tensor:
+        softplus = F.softplus(logits)
+        return torch.sub(x * logits, softplus, out=softplus).sum(-1)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor], output: Tensor) -> None:
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:  # type: ignore[override]
+        logits, x = ctx.saved_tensors
+        return torch.sigmoid(logits).neg_().add_(x).mul_(grad.unsqueeze(-1)), None
+
+
+def bernoulli_log_prob(logits: Tensor, x: Tensor) -> Tensor:
+    """sum over the last axis of x log p + (1-x) log(1-p), p = sigmoid(logits). x broadcasts against
+    the logits and gets no gradient."""
+    return _BernoulliLogProb.apply(logits, x)  # type: ignore[no-any-return]
+
+
+class Bernoulli(nn.Module):
+    """Independent binary pixels; the decoder gives logits."""
+
+    def forward(self, decoded: Tensor, x: Tensor) -> Tensor:
+        return bernoulli_log_prob(decoded, x)
+
+    def mean(self, decoded: Tensor) -> Tensor:
+        return torch.sigmoid(decoded)
+
+
+class Gaussian(nn.Module):
+    """Independent normal coordinates of a fixed standard deviation; the decoder gives means."""
+
+    def __init__(self, scale: float = 1.0) -> None:
+        super().__init__()
+        self.scale = scale
+
+    def forward(self, decoded: Tensor, x: Tensor) -> Tensor:
+        constant = x.shape[-1] * (0.5 * math.log(2 * math.pi) + math.log(self.scale))
+        return (decoded - x).square().sum(-1) * (-0.5 / self.scale**2) - constant
+
+    def mean(self, decoded: Tensor) -> Tensor:
+        return decoded

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+"""M1+M2 (Kingma et al. 2014), trained end to end, with any pair of latents.
+
+Generative: p(y) p(z2) p(z1|y,z2) p(x|z1). Inference: q(z1|x) q(y|z1) q(z2|z1,y). An unobserved
+label is summed out exactly: the bound of an unlabelled row is the q(y|z1)-weighted sum over all
+classes plus the entropy of q(y|z1).
+"""
+
+import math
+from typing import Any, ClassVar
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from svmf.models.latent import Latent, with_correction
+from svmf.models.networks import glorot_linear, mlp
+
+
+class _WithLabel(nn.Module):
+    """A hidden layer on (code, one-hot label), then a linear head. The label selects a column of
+    weights instead of multiplying by them, so that one code with ten labels costs one product."""
+
+    def __init__(self, coordinates: int, classes: int, hidden: int, outputs: tuple[int, ...]):
+        super().__init__()
+        first = glorot_linear(coordinates + classes, hidden)
+        self.code = nn.Linear(coordinates, hidden)
+        self.code.weight.data.copy_(first.weight[:, :coordinates])
+        nn.init.zeros_(self.code.bias)
+        self.label = nn.Parameter(first.weight[:, coordinates:].t().detach().clone())
+        self.head = glorot_linear(hidden, outputs)
+
+    def forward(self, code: Tensor, labels: Tensor) -> Tensor:
+        """One label per code: [rows, coordinates] and [rows] give [rows, outputs]."""
+        return self.head(F.relu(self.code(code) + self.label.index_select(0, labels)))
+
+    def all_labels(self, code: Tensor) -> Tensor:
+        """Every label for each code: [rows, coordinates] gives [rows, classes, outputs]; a code of
+        [rows, classes, coordinates] differs between labels already."""
+        hidden = self.code(code)
+        hidden = hidden.unsqueeze(1) if hidden.dim() == 2 else hidden
+        return self.head(F.relu(hidden + self.label))
+
+
+class SemiSupervisedVAE(nn.Module):
+    """`alpha` scales the classification loss of the labelled rows."""
+
+    terms: ClassVar[tuple[str, ...]] = ("re", "kl", "spread", "labelled", "accuracy")
+
+    def __init__(
+        self,
+        inputs: int,
+        classes: int,
+        latent1: Latent[Any],
+        latent2: Latent[Any],
+        likelihood: nn.Module,
+        hidden: int = 500,
+        alpha: float = 1.0,
+    ) -> None:
+        super().__init__()
+        self.latent1, self.latent2 = latent1, latent2
+        self.classes, self.alpha = classes, alpha
+        self.likelihood = likelihood
+        self.encoder1 = mlp([inputs, hidden], latent1.head_sizes)
+        self.classifier = mlp([latent1.coordinates, hidden], classes)
+        self.encoder2 = _WithLabel(latent1.coordinates, classes, hidden, latent2.head_sizes)
+        self.prior1 = _WithLabel(latent2.coordinates, classes, hidden, latent1.head_sizes)
+        self.decoder = mlp([latent1.coordinates, hidden], inputs)
+
+    def forward(
+        self, unlabelled: Tensor, labelled: Tensor, labels: Tensor, beta: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """The loss, and the batch means of `terms`. beta scales every KL-like term."""
+        split = [len(unlabelled), len(labelled)]
+        x = torch.cat([unlabelled, labelled])
+        posterior1 = self.latent1.posterior(self.encoder1(x))
+        z1, _, log_ratio1 = self.latent1.draw(posterior1)
+        re = self.likelihood(self.decoder(z1), x)
+        entropy1 = self.latent1.entropy(posterior1)
+        log_q = F.log_softmax(self.classifier(z1), dim=-1)
+        z1_free, z1_given = z1.split(split)
+        log_q_free, log_q_given = log_q.split(split)
+
+        q = log_q_free.exp()
+        summed_out = (q * (self._code_terms(z1_free, None) - log_q_free)).sum(-1)
+        observed = self._code_terms(z1_given, labels)
+        code = torch.cat([summed_out, observed])
+        log_q_label = log_q_given.gather(1, labels.unsqueeze(1)).squeeze(1)
+        classified = F.pad(self.alpha * log_q_label, (split[0], 0))
+
+        # everything that depends on z1 takes part in the correction of its gradient
+        value = with_correction(re + beta * code + classified, log_ratio1) + beta * entropy1
+        mean_free, mean_given = (part.mean() for part in value.split(split))
+        loss = -mean_free - mean_given
+
+        kl = -(code + entropy1)[: split[0]].mean()
+        spread = self.latent1.spread(posterior1)[: split[0]].mean()
+        right = (log_q_given.argmax(-1) == labels).to(re.dtype).mean()
+        terms = [re[: split[0]].mean(), kl, spread, -log_q_label.mean(), right]
+        return loss, torch.stack([term.detach() for term in terms])
+
+    def _code_terms(self, z1: Tensor, labels: Tensor | None) -> Tensor:
+        """E log p(z1|y,z2) + log p(y) - KL(q(z2|z1,y) || p(z2)): [rows] for given labels, [rows,
+        classes] without."""
+        if labels is None:
+            posterior2 = self.latent2.posterior(self.encoder2.all_labels(z1))
+            z1 = z1.unsqueeze(1)
+        else:
+            posterior2 = self.latent2.posterior(self.encoder2(z1, labels))
+        z2, kl2, log_ratio2 = self.latent2.draw(posterior2)
+        raw1 = self.prior1.all_labels(z2) if labels is None else self.prior1(z2, labels)
+        log_p = self.latent1.log_prob(self.latent1.posterior(raw1), z1)
+        return with_correction(log_p, log_ratio2) - kl2 - math.log(self.classes)
+
+    @torch.no_grad()
+    def elbo_terms(self, x: Tensor) -> Tensor:
+        """RE, KL-like rest of the bound, spread, per row without labels, [3, rows]."""
+        posterior1 = self.latent1.posterior(self.encoder1(x))
+        z1, _, _ = self.latent1.draw(posterior1)
+        log_q = F.log_softmax(self.classifier(z1), dim=-1)
+        code = (log_q.exp() * (self._code_terms(z1, None) - log_q)).sum(-1)
+        kl = -(code + self.latent1.entropy(posterior1))
+        re = self.likelihood(self.decoder(z1), x)
+        return torch.stack([re, kl, self.latent1.spread(posterior1)])
+
+    @torch.no_grad()
+    def classify(self, x: Tensor) -> Tensor:
+        """The most probable label at the mean of q(z1|x), [rows]."""
+        posterior1 = self.latent1.posterior(self.encoder1(x))
+        return self.classifier(self.latent1.mean(posterior1)).argmax(-1)
+
+    @torch.no_grad()
+    def analogies(self, x: Tensor) -> Tensor:
+        """For each row the style z2 inferred from it, rendered with every label:
+        [rows, classes, inputs]."""
+        z1 = self.latent1.mean(self.latent1.posterior(self.encoder1(x)))
+        labels = self.classifier(z1).argmax(-1)
+        z2 = self.latent2.mean(self.latent2.posterior(self.encoder2(z1, labels)))
+        style = z2.unsqueeze(1).expand(-1, self.classes, -1)
+        mean1 = self.latent1.mean(self.latent1.posterior(self.prior1.all_labels(style)))
+        return self.likelihood.mean(self.decoder(mean1))
