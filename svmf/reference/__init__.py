@@ -28,8 +28,10 @@ from svmf.reference.density import (
     vmf_kl,
     vmf_kl_uniform,
     vmf_log_norm,
+    vmf_log_partition,
     vmf_log_prob,
     vmf_mean_length,
+    vmf_mean_length_complement,
 )
 from svmf.reference.pathwise import vmf_pathwise_derivative
 from svmf.reference.sampling import (
@@ -51,8 +53,10 @@ __all__ = [
     "vmf_kl",
     "vmf_kl_uniform",
     "vmf_log_norm",
+    "vmf_log_partition",
     "vmf_log_prob",
     "vmf_mean_length",
+    "vmf_mean_length_complement",
     "vmf_pathwise_derivative",
     "vmf_rsample",
     "vmf_rsample_kl",

@@ -37,6 +37,17 @@ def vmf_log_norm(kappa: Tensor, dim: int) -> Tensor:
     return torch.where(at_zero, limit, formula).to(kappa.dtype)
 
 
+def vmf_mean_length_complement(kappa: Tensor, dim: int) -> Tensor:
+    """1 - A_m(kappa), as a difference: it loses kappa / m of its digits for large kappa."""
+    return (1 - vmf_mean_length(kappa.double(), dim)).to(kappa.dtype)
+
+
+def vmf_log_partition(kappa: Tensor, dim: int) -> Tensor:
+    """log E[exp(kappa mu.z)] for uniform z: -log C_m(kappa) - log area."""
+    k = kappa.double()
+    return (-vmf_log_norm(k, dim) - log_sphere_area(dim)).to(kappa.dtype)
+
+
 def vmf_kl_uniform(kappa: Tensor, dim: int) -> Tensor:
     """KL(vMF(mu, kappa) || U(S^(m-1))) = kappa A_m(kappa) + log C_m(kappa) + log area (paper,
     equation for the KL)."""

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""The unit sphere as a constraint of `torch.distributions`, and the transforms that reach it.
+
+`transform_to(unit_vector)` divides by the norm: it takes any vector of R^m, for optimisers.
+`biject_to(unit_vector)` is the stereographic projection from R^(m-1), with its Jacobian, for
+samplers that work in a space without constraints; it misses the single point -e1.
+"""
+
+import math
+
+import torch
+from torch import Tensor
+from torch.distributions import biject_to, constraints, transform_to
+from torch.distributions.transforms import Transform
+
+__all__ = ["StereographicTransform", "UnitVectorTransform", "unit_vector", "unit_vector_tolerance"]
+
+# How far a norm may be from 1. Wide enough for a vector that was normalised in the same type, or in
+# float32 and then widened; far below what a forgotten normalisation gives.
+_TOLERANCES = {
+    torch.float64: 1e-6,
+    torch.float32: 1e-4,
+    torch.float16: 1e-2,
+    torch.bfloat16: 5e-2,
+}
+
+
+def unit_vector_tolerance(dtype: torch.dtype) -> float:
+    """The largest |norm - 1| of a vector of this type that counts as a unit vector."""
+    return _TOLERANCES[dtype]
+
+
+class _UnitVector(constraints.Constraint):
+    """Vectors of norm 1 in the last dimension."""
+
+    event_dim = 1
+
+    def check(self, value: Tensor) -> Tensor:
+        distance = (torch.linalg.vector_norm(value, dim=-1) - 1).abs()
+        return distance <= unit_vector_tolerance(value.dtype)
+
+
+unit_vector = _UnitVector()
+
+
+class UnitVectorTransform(Transform):
+    """x -> x / |x|, from R^m to the sphere S^(m-1); the origin goes to e1.
+
+    Not a bijection; the inverse is the identity, a vector on the ray that maps to `y`.
+    """
+
+    domain = constraints.real_vector
+    codomain = unit_vector
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, UnitVectorTransform)
+
+    __hash__ = Transform.__hash__
+
+    def _call(self, x: Tensor) -> Tensor:
+        norm = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
+        at_origin = norm == 0
+        direction = x / torch.where(at_origin, 1.0, norm)
+        e1 = torch.zeros_like(x)
+        e1[..., 0] = 1
+        return torch.where(at_origin, e1, direction)
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        return y
+
+
+class StereographicTransform(Transform):
+    """u -> ((1 - |u|^2), 2u) / (1 + |u|^2), from R^(m-1) to S^(m-1) without -e1; 0 goes to e1.
+
+    The Jacobian is that of the surface measure, the measure of the densities in
+    `svmf.distributions`: (2 / (1 + |u|^2))^(m-1).
+    """
+
+    domain = constraints.real_vector
+    codomain = unit_vector
+    bijective = True
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, StereographicTransform)
+
+    __hash__ = Transform.__hash__
+
+    def _call(self, x: Tensor) -> Tensor:
+        square = x.square().sum(-1, keepdim=True)
+        return torch.cat([1 - square, 2 * x], dim=-1) / (1 + square)
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        first, rest = y[..., :1], y[..., 1:]
+        # 1 + first, which cancels on the half of the sphere around -e1, is |rest|^2 / (1 - first).
+        cancels = first < 0
+        towards = rest.square().sum(-1, keepdim=True) / (1 - torch.where(cancels, first, 0.0))
+        return rest / torch.where(cancels, towards, 1 + first)
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        return x.shape[-1] * (math.log(2) - x.square().sum(-1).log1p())
+
+    def forward_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        if len(shape) < 1:
+            raise ValueError("StereographicTransform: expected an input of one dimension or more")
+        return (*shape[:-1], shape[-1] + 1)
+
+    def inverse_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        if len(shape) < 1:
+            raise ValueError("StereographicTransform: expected an input of one dimension or more")
+        return (*shape[:-1], shape[-1] - 1)
+
+
+@transform_to.register(_UnitVector)
+def _transform_to_unit_vector(constraint: constraints.Constraint) -> Transform:
+    return UnitVectorTransform()
+
+
+@biject_to.register(_UnitVector)
+def _biject_to_unit_vector(constraint: constraints.Constraint) -> Transform:
+    return StereographicTransform()

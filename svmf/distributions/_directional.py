@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: MIT
+"""What every distribution with a mean direction and a concentration shares.
+
+Shapes, checks of the parameters, expand, indexing, moves between devices, and the moments: a
+density that depends on z only through w = mu.z has mean E[w] mu and covariance
+Var[w] mu mu^T + E[1 - w^2] / (m - 1) (I - mu mu^T).
+"""
+
+from typing import Any, TypeVar
+
+import torch
+from torch import Size, Tensor
+from torch.distributions import Distribution, constraints
+
+from svmf.constraints import unit_vector, unit_vector_tolerance
+
+Self = TypeVar("Self", bound="DirectionalDistribution")
+
+
+class DirectionalDistribution(Distribution):
+    """Base of the distributions on S^(m-1) that are symmetric about `loc`."""
+
+    arg_constraints = {"loc": unit_vector, "concentration": constraints.nonnegative}  # noqa: RUF012
+    support = unit_vector
+    has_rsample = True
+
+    loc: Tensor  # [*batch_shape, m]
+    concentration: Tensor  # [*batch_shape]
+
+    def __init__(
+        self, loc: Tensor, concentration: Tensor | float, validate_args: bool | None = None
+    ) -> None:
+        self.loc, self.concentration = self._broadcast(loc, concentration)
+        super().__init__(self.loc.shape[:-1], self.loc.shape[-1:], validate_args=False)
+        # The checks of the base class read the host once per parameter; these read it once.
+        if validate_args is None:
+            del self._validate_args  # back to the default of the class
+        else:
+            self._validate_args = validate_args
+        if self._validate_args and _values_can_be_read():
+            self._check_values()
+
+    @classmethod
+    def _broadcast(cls, loc: Tensor, concentration: Tensor | float) -> tuple[Tensor, Tensor]:
+        """Both parameters with the full batch shape, after the checks that need no values."""
+        name = cls.__name__
+        if not isinstance(loc, Tensor):
+            raise TypeError(f"{name}: expected `loc` to be a tensor, got {type(loc).__name__}")
+        if not loc.is_floating_point():
+            raise TypeError(f"{name}: expected `loc` of a floating type, got {loc.dtype}")
+        if loc.dim() == 0 or loc.shape[-1] < 2:
+            raise ValueError(
+                f"{name}: expected `loc` of shape [..., m] with m >= 2 (the sphere S^(m-1)), "
+                f"got shape {list(loc.shape)}"
+            )
+        if not isinstance(concentration, Tensor):
+            concentration = torch.as_tensor(concentration, dtype=loc.dtype, device=loc.device)
+        if concentration.device != loc.device:
+            raise ValueError(
+                f"{name}: expected `concentration` on the device of `loc`, {loc.device}, "
+                f"got {concentration.device}"
+            )
+        if concentration.dtype != loc.dtype:
+            loc, concentration = cls._under_autocast(loc, concentration)
+        if concentration.dim() == loc.dim() and concentration.shape[-1] == 1:
+            concentration = concentration.squeeze(-1)  # one value per row of `loc`
+        batch_shape = loc.shape[:-1]
+        if concentration.shape != batch_shape:
+            try:
+                batch_shape = torch.broadcast_shapes(batch_shape, concentration.shape)
+            except RuntimeError:
+                raise ValueError(
+                    f"{name}: expected `concentration` to broadcast with the batch shape "
+                    f"{list(batch_shape)} of `loc`, got shape {list(concentration.shape)}"
+                ) from None
+            loc = loc.expand(*batch_shape, loc.shape[-1])
+            concentration = concentration.expand(batch_shape)
+        return loc, concentration
+
+    @classmethod
+    def _under_autocast(cls, loc: Tensor, concentration: Tensor) -> tuple[Tensor, Tensor]:
+        """The wider of two types under autocast, which mixes them by itself; else an error."""
+        mixes = concentration.is_floating_point() and torch.is_autocast_enabled(loc.device.type)
+        if not mixes:
+            raise TypeError(
+                f"{cls.__name__}: expected `concentration` of the type of `loc`, {loc.dtype}, "
+                f"got {concentration.dtype}"
+            )
+        dtype = torch.promote_types(loc.dtype, concentration.dtype)
+        return loc.to(dtype), concentration.to(dtype)
+
+    def _check_values(self) -> None:
+        """Unit rows in `loc`, finite values >= 0 in `concentration`: one pass, one host read."""
+        if self.concentration.numel() == 0:
+            return
+        norm = torch.linalg.vector_norm(self.loc.detach(), dim=-1)
+        concentration = self.concentration.detach()
+        bounds = torch.stack((*norm.aminmax(), *concentration.aminmax())).tolist()
+        tolerance = unit_vector_tolerance(self.loc.dtype)
+        low, high, smallest, largest = bounds
+        # Written so that nan fails.
+        if not (low >= 1 - tolerance and high <= 1 + tolerance):
+            self._raise_invalid(
+                "loc",
+                f"unit vectors in its last dimension (norm within {tolerance:g} of 1)",
+                "norm",
+                norm,
+                (norm - 1).abs() <= tolerance,
+            )
+        if not (smallest >= 0 and largest < torch.inf):
+            self._raise_invalid(
+                "concentration",
+                "finite values >= 0",
+                "value",
+                concentration,
+                (concentration >= 0) & (concentration < torch.inf),
+            )
+
+    def _raise_invalid(
+        self, argument: str, expected: str, what: str, value: Tensor, valid: Tensor
+    ) -> None:
+        wrong = (~valid).nonzero()
+        first = tuple(wrong[0].tolist())
+        where = f" at {list(first)}" if first else ""
+        raise ValueError(
+            f"{type(self).__name__}: expected `{argument}` to hold {expected}, got {what} "
+            f"{value[first].item():g}{where} ({len(wrong)} of {valid.numel()} wrong)"
+        )
+
+    def _new(self: Self, loc: Tensor, concentration: Tensor, instance: Self | None = None) -> Self:
+        """A distribution like this one with other parameters that are known to be valid."""
+        new = type(self).__new__(type(self)) if instance is None else instance
+        new.loc, new.concentration = loc, concentration
+        Distribution.__init__(new, loc.shape[:-1], loc.shape[-1:], validate_args=False)
+        if "_validate_args" in self.__dict__:
+            new._validate_args = self._validate_args
+        else:
+            del new._validate_args
+        return new
+
+    def expand(self: Self, batch_shape: Any, _instance: Self | None = None) -> Self:
+        batch_shape = Size(batch_shape)
+        loc = self.loc.expand(*batch_shape, self.loc.shape[-1])
+        return self._new(loc, self.concentration.expand(batch_shape), _instance)
+
+    def __getitem__(self: Self, index: Any) -> Self:
+        """The distributions at `index` of the batch, which is indexed as a tensor would be."""
+        concentration = self.concentration[index]
+        whole = index if isinstance(index, tuple) else (index,)
+        if any(part is Ellipsis for part in whole):
+            return self._new(self.loc[(*whole, slice(None))], concentration)
+        return self._new(self.loc[index], concentration)
+
+    def to(self: Self, *args: Any, **kwargs: Any) -> Self:
+        """The same distribution with its parameters moved as by `torch.Tensor.to`."""
+        loc = self.loc.to(*args, **kwargs)
+        return self._new(loc, self.concentration.to(*args, **kwargs))
+
+    def _mean_cosine(self) -> Tensor:
+        """E[w], of shape [*batch_shape]."""
+        raise NotImplementedError
+
+    def _cosine_variances(self) -> tuple[Tensor, Tensor]:
+        """Var[w] and E[1 - w^2] / (m - 1), the variance along `loc` and across it."""
+        raise NotImplementedError
+
+    @property
+    def mean(self) -> Tensor:
+        """E[z], a vector inside the unit ball; its direction is `loc`."""
+        return self._mean_cosine().unsqueeze(-1) * self.loc
+
+    @property
+    def mode(self) -> Tensor:
+        """The point of highest density, `loc`. (At concentration 0 every point is a mode.)"""
+        return self.loc
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance of each coordinate of z: the diagonal of `covariance_matrix`."""
+        along, across = self._cosine_variances()
+        return across.unsqueeze(-1) + (along - across).unsqueeze(-1) * self.loc.square()
+
+    @property
+    def covariance_matrix(self) -> Tensor:
+        """The covariance of z, of shape [*batch_shape, m, m]."""
+        along, across = self._cosine_variances()
+        outer = self.loc.unsqueeze(-1) * self.loc.unsqueeze(-2)
+        identity = torch.eye(self.loc.shape[-1], dtype=self.loc.dtype, device=self.loc.device)
+        return across[..., None, None] * identity + (along - across)[..., None, None] * outer
+
+
+def _values_can_be_read() -> bool:
+    """False while torch traces or transforms the program, when tensors have no values to read."""
+    return not torch.compiler.is_compiling() and torch._C._functorch.maybe_current_level() is None

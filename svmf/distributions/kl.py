@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""KL divergences, registered for `torch.distributions.kl_divergence`."""
+
+import torch
+from torch import Tensor
+from torch.distributions import Distribution
+from torch.distributions.kl import register_kl
+
+from svmf import functional as F
+from svmf.distributions.hyperspherical_uniform import HypersphericalUniform
+from svmf.distributions.power_spherical import PowerSpherical
+from svmf.distributions.von_mises_fisher import VonMisesFisher
+
+
+def _common_dim(p: Distribution, q: Distribution) -> int:
+    """The ambient dimension of both."""
+    if p.event_shape != q.event_shape:
+        raise ValueError(
+            "kl_divergence: expected distributions on the same sphere, got event shapes "
+            f"{list(p.event_shape)} and {list(q.event_shape)}"
+        )
+    return p.event_shape[-1]
+
+
+def _broadcast(kl: Tensor, other: Distribution) -> Tensor:
+    """`kl` with the batch shape of a distribution that has no parameters to broadcast."""
+    if not other.batch_shape:
+        return kl
+    return kl.expand(torch.broadcast_shapes(kl.shape, other.batch_shape))
+
+
+@register_kl(VonMisesFisher, HypersphericalUniform)
+def _kl_vmf_uniform(p: VonMisesFisher, q: HypersphericalUniform) -> Tensor:
+    return _broadcast(F.vmf_kl_uniform(p.concentration, _common_dim(p, q)), q)
+
+
+@register_kl(VonMisesFisher, VonMisesFisher)
+def _kl_vmf_vmf(p: VonMisesFisher, q: VonMisesFisher) -> Tensor:
+    _common_dim(p, q)
+    return F.vmf_kl(p.loc, p.concentration, q.loc, q.concentration)
+
+
+@register_kl(HypersphericalUniform, VonMisesFisher)
+def _kl_uniform_vmf(p: HypersphericalUniform, q: VonMisesFisher) -> Tensor:
+    # -log(area) - log C_m(kappa); the mean of kappa mu.z is zero.
+    return _broadcast(F.vmf_log_partition(q.concentration, _common_dim(p, q)), p)
+
+
+@register_kl(PowerSpherical, HypersphericalUniform)
+def _kl_power_spherical_uniform(p: PowerSpherical, q: HypersphericalUniform) -> Tensor:
+    _common_dim(p, q)
+    return _broadcast(p._kl_uniform(), q)
+
+
+@register_kl(HypersphericalUniform, HypersphericalUniform)
+def _kl_uniform_uniform(p: HypersphericalUniform, q: HypersphericalUniform) -> Tensor:
+    _common_dim(p, q)
+    return _broadcast(torch.zeros_like(p.entropy()), q)

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+"""The power spherical distribution (De Cao and Aziz, "The Power Spherical distribution", 2020).
+
+Density proportional to (1 + mu.z)^kappa on S^(m-1). (1 + mu.z) / 2 is Beta(beta + kappa, beta) with
+beta = (m-1)/2, so that samples need no rejection and all constants are Gamma functions.
+"""
+
+import torch
+from torch import Size, Tensor
+from torch.distributions import Dirichlet
+
+from svmf import functional as F
+from svmf.distributions._directional import DirectionalDistribution
+from svmf.distributions._gamma import digamma_step, power_spherical_kl
+
+
+class PowerSpherical(DirectionalDistribution):
+    """The power spherical distribution on the sphere S^(m-1) in R^m.
+
+    Args:
+        loc: mean directions mu, unit vectors of shape [..., m], m >= 2.
+        concentration: kappa >= 0, a number or a tensor; shapes as for `VonMisesFisher`.
+        validate_args: whether to check values; by default as `torch.distributions` has it.
+
+    The samples are reparameterised by torch's implicit gradient of the Beta distribution.
+
+    >>> q = PowerSpherical(torch.tensor([0.0, 0.0, 1.0]), torch.tensor(6.0))
+    >>> q.mean
+    tensor([0.0000, 0.0000, 0.7500])
+    >>> q.entropy()
+    tensor(1.4422)
+    """
+
+    def rsample(self, sample_shape: Size | tuple[int, ...] = ()) -> Tensor:
+        """Samples of shape [*sample_shape, *batch_shape, m] that carry gradients."""
+        shape = self._extended_shape(sample_shape)
+        half = (shape[-1] - 1) / 2
+        kappa = self.concentration
+        # The pair (x, 1-x) of a Beta variable; both parts keep their digits, 1 - x would not.
+        beta = Dirichlet(
+            torch.stack((kappa + half, torch.full_like(kappa, half)), dim=-1), validate_args=False
+        )
+        towards, away = beta.rsample(Size(sample_shape)).unbind(-1)
+        normal = torch.randn(
+            (*shape[:-1], shape[-1] - 1), dtype=self.loc.dtype, device=self.loc.device
+        )
+        across = 2 * (towards * away).sqrt() / torch.linalg.vector_norm(normal, dim=-1)
+        around_e1 = torch.cat(
+            ((towards - away).unsqueeze(-1), across.unsqueeze(-1) * normal), dim=-1
+        )
+        return F.householder(around_e1, self.loc.expand(shape))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """The log density at `value`, with respect to the surface measure."""
+        if self._validate_args:
+            self._validate_sample(value)
+        kappa, half = self._scalars()
+        value, loc = value.double(), self.loc.double()
+        # log((1 + mu.z) / 2) from the nearer of the two poles, so that nothing cancels.
+        near = (value * loc).sum(-1) >= 0
+        gap = (value - torch.where(near.unsqueeze(-1), loc, -loc)).square().sum(-1) / 4
+        uniform = kappa == 0  # 0 log 0 = 0
+        log_half = torch.where(
+            near,
+            torch.log1p(-torch.where(near, gap, 0.0)),
+            torch.log(torch.where(near | (uniform & (gap == 0)), 1.0, gap)),
+        )
+        log_norm = F.vmf_log_norm(torch.zeros_like(kappa), self.loc.shape[-1])
+        # The mean of ((1 + w) / 2)^kappa over the sphere; KL = kappa d/dkappa log_mean - log_mean.
+        log_mean = -kappa * digamma_step(half + kappa, half) - power_spherical_kl(kappa, half)
+        return (log_norm - log_mean + kappa * log_half).to(self.loc.dtype)
+
+    def entropy(self) -> Tensor:
+        uniform = F.vmf_entropy(torch.zeros_like(self.concentration), self.loc.shape[-1])
+        return uniform - self._kl_uniform()
+
+    def _kl_uniform(self) -> Tensor:
+        return power_spherical_kl(*self._scalars()).to(self.loc.dtype)
+
+    def _scalars(self) -> tuple[Tensor, float]:
+        """kappa in float64, one scalar per row, and beta = (m-1)/2."""
+        return self.concentration.double(), (self.loc.shape[-1] - 1) / 2
+
+    def _mean_cosine(self) -> Tensor:
+        return self.concentration / (self.loc.shape[-1] - 1 + self.concentration)
+
+    def _cosine_variances(self) -> tuple[Tensor, Tensor]:
+        half = (self.loc.shape[-1] - 1) / 2
+        alpha = self.concentration + half
+        total = alpha + half
+        across = 2 * alpha / total / (total + 1)
+        return 2 * half * across / total, across

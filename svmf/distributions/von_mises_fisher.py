@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT
+"""The von Mises-Fisher distribution as a `torch.distributions.Distribution`.
+
+Density C_m(kappa) exp(kappa mu.z) on S^(m-1) with respect to the surface measure. Everything that
+costs time is one call of `svmf.functional`.
+"""
+
+import torch
+from torch import Generator, Size, Tensor
+
+from svmf import functional as F
+from svmf.distributions._directional import DirectionalDistribution
+from svmf.distributions._fit import mean_direction
+
+
+class VonMisesFisher(DirectionalDistribution):
+    """The von Mises-Fisher distribution on the sphere S^(m-1) in R^m.
+
+    Args:
+        loc: mean directions mu, unit vectors of shape [..., m], m >= 2.
+        concentration: kappa >= 0, a number or a tensor that broadcasts with `loc.shape[:-1]`. One
+            with as many dimensions as `loc` and a last size of 1 is read as one value per row of
+            `loc`. 0 is the uniform distribution.
+        validate_args: whether to check values; by default as `torch.distributions` has it.
+
+    >>> loc = torch.tensor([[1.0, 0.0, 0.0], [0.0, 0.6, 0.8]])
+    >>> q = VonMisesFisher(loc, torch.tensor([5.0, 500.0]))
+    >>> q
+    VonMisesFisher(loc: torch.Size([2, 3]), concentration: torch.Size([2]))
+    >>> q.batch_shape, q.event_shape
+    (torch.Size([2]), torch.Size([3]))
+    >>> q.mean
+    tensor([[0.8001, 0.0000, 0.0000],
+            [0.0000, 0.5988, 0.7984]])
+    >>> VonMisesFisher.fit(q.sample((1000,))).batch_shape
+    torch.Size([2])
+    """
+
+    def rsample(
+        self,
+        sample_shape: Size | tuple[int, ...] = (),
+        *,
+        gradient: str = "pathwise",
+        generator: Generator | None = None,
+    ) -> Tensor:
+        """Samples of shape [*sample_shape, *batch_shape, m] that carry gradients.
+
+        `gradient` chooses how a sample depends on the concentration: "pathwise" is unbiased,
+        "rejection" is the published estimator without its correction term.
+        """
+        return F.vmf_rsample(
+            self.loc, self.concentration, sample_shape, gradient=gradient, generator=generator
+        )
+
+    def rsample_kl(
+        self,
+        sample_shape: Size | tuple[int, ...] = (),
+        *,
+        gradient: str = "pathwise",
+        generator: Generator | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        """Samples and the KL divergence to the uniform distribution, in one fused step."""
+        return F.vmf_rsample_kl(
+            self.loc, self.concentration, sample_shape, gradient=gradient, generator=generator
+        )
+
+    def sample(
+        self, sample_shape: Size | tuple[int, ...] = (), *, generator: Generator | None = None
+    ) -> Tensor:
+        """Samples of shape [*sample_shape, *batch_shape, m], without gradients."""
+        with torch.no_grad():
+            return F.vmf_rsample(self.loc, self.concentration, sample_shape, generator=generator)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """The log density at `value`, with respect to the surface measure."""
+        if self._validate_args:
+            self._validate_sample(value)
+        return F.vmf_log_prob(value, self.loc, self.concentration)
+
+    def entropy(self) -> Tensor:
+        return F.vmf_entropy(self.concentration, self.loc.shape[-1])
+
+    def _mean_cosine(self) -> Tensor:
+        return F.vmf_mean_length(self.concentration, self.loc.shape[-1])
+
+    def _cosine_variances(self) -> tuple[Tensor, Tensor]:
+        """Var[w] = A'(kappa), and across the mean A(kappa) / kappa, which is 1/m at kappa = 0.
+
+        A' = 1 - A^2 - (m-1) A / kappa cancels for large kappa; the derivative of the op does not.
+        """
+        dim = self.loc.shape[-1]
+        grad_enabled = torch.is_grad_enabled()
+        with torch.enable_grad():
+            kappa = self.concentration
+            if not kappa.requires_grad:
+                kappa = kappa.detach().requires_grad_()
+            mean = F.vmf_mean_length(kappa, dim)
+            (along,) = torch.autograd.grad(mean, kappa, torch.ones_like(mean), create_graph=True)
+            at_zero = kappa == 0
+            across = torch.where(at_zero, 1 / dim, mean / torch.where(at_zero, 1.0, kappa))
+        if grad_enabled and self.concentration.requires_grad:
+            return along, across
+        return along.detach(), across.detach()
+
+    @classmethod
+    def fit(
+        cls, value: Tensor, weights: Tensor | None = None, *, validate_args: bool | None = None
+    ) -> "VonMisesFisher":
+        """The maximum-likelihood distribution of the unit vectors `value`, [n, *batch, m].
+
+        Args:
+            value: the data; the first dimension runs over the observations, and further ones over
+                independent data sets, so that `fit(q.sample((n,)))` has the batch shape of `q`.
+            weights: non-negative weights of the observations, [n] or [n, *batch].
+
+        Data that all point the same way have no finite maximum: the concentration then stops at
+        1e10, or 1e6 in float32 and below. Data without any direction give concentration 0 and loc
+        e1.
+        """
+        direction, length = mean_direction(value, weights, name=f"{cls.__name__}.fit")
+        largest = 1e10 if value.dtype == torch.float64 else 1e6
+        kappa = F.vmf_concentration(length, value.shape[-1]).clamp(max=largest)
+        return cls(direction.to(value.dtype), kappa.to(value.dtype), validate_args=validate_args)
