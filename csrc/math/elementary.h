@@ -59,6 +59,24 @@ SVMF_INLINE V exponential(V x) {
   return e * scale1 * scale2;
 }
 
+// e^x and e^x - 1 together for x <= 0, both to 2 ulp; below the normal range of e^x the pair is (0, -1).
+template <class V>
+SVMF_INLINE void exponential_pair(V x, V* exponential_value, V* minus_one) {
+  using S = ScalarOf<V>;
+  using I = IntOf<V>;
+  constexpr int kBits = Format<S>::kFractionBits;
+  constexpr S kRound = static_cast<S>(int64_t(3) << (kBits - 1));
+  constexpr S kLimit = sizeof(S) == 4 ? S(87) : S(708);
+  const V clamped = select(x < V(-kLimit), V(-kLimit), x);
+  const V shifted = mul_add(clamped, V(S(1.44269504088896340736)), V(kRound));
+  const V n = shifted - V(kRound);
+  const V r = mul_add(n, V(-elementary::Ln2<S>::kLow), mul_add(n, V(-elementary::Ln2<S>::kHigh), clamped));
+  const V tail = mul_add(r * r, polynomial<elementary::Exp<S>>(r), r);
+  const V scale = from_bits(I(to_bits(S(1))) + shift_left(to_bits(shifted), kBits));
+  *exponential_value = mul_add(scale, tail, scale);
+  *minus_one = mul_add(scale, tail, scale - V(1));
+}
+
 // log(u + correction) for u > 0 and |correction| below an ulp or so of u; u is finite and normal.
 // Reduction to 2^k (1+f) with 1+f in [sqrt(1/2), sqrt(2)); log(1+f) = 2 artanh(f/(2+f)).
 template <class V>
@@ -108,6 +126,22 @@ SVMF_INLINE V log1p_positive(V x) {
   const V lost = select(x > V(1), V(1) - (u - x), x - (u - V(1)));
   const V y = log_reduced(u, lost);
   return select(x == infinity<V>(), x, select(x != x, x, y));
+}
+
+// log(1 + f) - f for f > -1/2, with full relative precision also for small f, where the difference is -f^2/2.
+// Error 3 ulp.
+template <class V>
+SVMF_INLINE V log1p_minus_argument(V f) {
+  using S = ScalarOf<V>;
+  const V u = V(1) + f;
+  const V lost = select(f > V(1), V(1) - (u - f), f - (u - V(1)));
+  const V s = f / (V(2) + f);
+  const V z = s * s;
+  const V half_square = V(S(0.5)) * f * f;
+  const V small = mul_add(s, mul_add(z, polynomial<elementary::Log<S>>(z), half_square), -half_square);
+  // The polynomial holds for 1 + f in [sqrt(1/2), sqrt(2)].
+  const auto near = (f > V(S(-0.29))) & (f < V(S(0.41)));
+  return all(near) ? small : select(near, small, log_reduced(u, lost) - f);
 }
 
 // sin and cos of 2 pi turns for turns in [-1/2, 1/2]. Error 1 ulp of 1.

@@ -8,6 +8,7 @@
 // tests/math/test_vmf_kappa.py. kappa = 0 is exact; kappa < 0 or nan -> nan; kappa = inf -> the limit.
 #pragma once
 
+#include "common/functions.h"
 #include "math/elementary.h"
 #include "math/lanes.h"
 #include "math/vmf_table.h"
@@ -132,20 +133,6 @@ template <class V>
 SVMF_INLINE V log_slope_of_e(const KappaPlace<V>& at, V E, V slope_of_E) {
   return -(at.gap * (V(1) + at.p)) * (V(1) + at.p * slope_of_E / E);
 }
-
-// The function of kappa that an op evaluates. log_norm and entropy add a constant of m.
-enum class KappaFunction : int {
-  kMeanLength,
-  kMeanLengthComplement,
-  kMeanLengthGrad,
-  kMeanLengthGrad2,
-  kKlUniform,
-  kKlUniformGrad,
-  kKlUniformGrad2,
-  kLogPartition,
-  kLogNorm,
-  kEntropy,
-};
 
 // A'' = -(A'/kappa)((1 - 2e) - kappa e'/e). For small kappa 1 - 2e cancels; there the Taylor series
 // A = k/m - k^3/(m^2(m+2)) + 2k^5/(m^3(m+2)(m+4)) - (5m+12)k^7/(m^4(m+2)^2(m+4)(m+6)) + ... takes over.

@@ -234,6 +234,30 @@ SVMF_INLINE Vec<E, N> shift_right(Vec<E, N> a, int n) {
   return (typename Vec<E, N>::Native)((typename Vec<U, N>::Native)a.v >> n);
 }
 
+// The sum of the lanes, by halves.
+template <class E, int N>
+SVMF_INLINE E sum_lanes(Vec<E, N> a) {
+#if defined(__AVX2__)
+  if constexpr (sizeof(E) * N == 32 && sizeof(E) == 4) {
+    const __m256 v = (__m256)a.v;
+    const __m128 quad = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+    const __m128 pair = _mm_add_ps(quad, _mm_movehl_ps(quad, quad));
+    return _mm_cvtss_f32(_mm_add_ss(pair, _mm_movehdup_ps(pair)));
+  }
+  if constexpr (sizeof(E) * N == 32 && sizeof(E) == 8) {
+    const __m256d v = (__m256d)a.v;
+    const __m128d pair = _mm_add_pd(_mm256_castpd256_pd128(v), _mm256_extractf128_pd(v, 1));
+    return _mm_cvtsd_f64(_mm_add_sd(pair, _mm_unpackhi_pd(pair, pair)));
+  }
+#endif
+  E part[N];
+  a.store(part);
+  for (int half = N / 2; half > 0; half /= 2) {
+    for (int i = 0; i < half; ++i) part[i] += part[i + half];
+  }
+  return part[0];
+}
+
 template <int N>
 struct RowIndex<Vec<float, N>> {
   Vec<int32_t, N> index;

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+# `make` alone lists the targets. Everything happens in .venv; nothing is installed outside the project's folder.
+PYTHON ?= python3
+VENV ?= .venv
+TORCH ?= torch==2.13.0
+BIN := $(VENV)/bin
+# Kernel sources and build files: a change rebuilds, with Ninja compiling only what it touches.
+SOURCES := $(shell find csrc cmake -type f) CMakeLists.txt setup.py pyproject.toml
+
+.DEFAULT_GOAL := help
+.PHONY: help install test test-all test-statistics demo bench lint format cuda clean
+
+help:  ## list the targets
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
+
+$(VENV)/.requirements: requirements-dev.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q $(TORCH)
+	$(BIN)/python -m pip install -q -r requirements-dev.txt
+	touch $@
+
+$(VENV)/.built: $(VENV)/.requirements $(SOURCES)
+	PATH="$(abspath $(BIN)):$$PATH" CMAKE_ARGS="-DSVMF_TESTING=ON $$CMAKE_ARGS" \
+	  $(BIN)/python -m pip install -q --no-build-isolation --no-deps -e .
+	touch $@
+
+install: $(VENV)/.built  ## make .venv, install the pinned packages, build the extension
+
+test: install  ## run the tests (about ten minutes on two cores)
+	$(BIN)/python -m pytest
+
+test-all: install  ## run the tests with the slow ones
+	$(BIN)/python -m pytest -m "not statistics"
+
+test-statistics: install  ## run the long goodness-of-fit suite
+	$(BIN)/python -m pytest -m statistics --timeout 7200
+
+demo: install  ## run the demonstration: results and a picture in demo_output/
+	$(BIN)/svmf demo
+
+bench: install  ## measure speed on this machine, side by side with the alternatives
+	$(BIN)/python -m pytest benchmarks --benchmark-only -q
+
+lint: install  ## check formatting, style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run --Werror $$(git ls-files 'csrc/*.h' 'csrc/*.cpp' 'csrc/*.cu' 'csrc/*.cuh')
+	$(BIN)/mypy
+
+format: install  ## format all sources
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $$(git ls-files 'csrc/*.h' 'csrc/*.cpp' 'csrc/*.cu' 'csrc/*.cuh')
+
+cuda: $(VENV)/.requirements  ## compile and link the CUDA code (needs nvcc, no GPU)
+	PATH="$(abspath $(BIN)):$$PATH" cmake -S . -B build/cuda -G Ninja -DSVMF_CUDA=ON -DSVMF_WERROR=ON \
+	  -DPython_EXECUTABLE=$(abspath $(BIN)/python)
+	PATH="$(abspath $(BIN)):$$PATH" cmake --build build/cuda
+
+clean:  ## remove what the build made (not .venv)
+	rm -rf build dist *.egg-info svmf/*.so $(VENV)/.built

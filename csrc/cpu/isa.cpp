@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// Chooses the instruction set once, when it is first needed: the best one that this CPU has, or the one that the
+// environment variable SVMF_CPU_ISA names (baseline, avx2 or avx512; never one that the CPU lacks).
+#include "cpu/isa.h"
+
+#include <torch/headeronly/util/Exception.h>
+
+#include <cstdlib>
+#include <string>
+
+namespace svmf {
+
+namespace {
+
+bool cpu_has_avx2() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+  return false;
+#endif
+}
+
+bool cpu_has_avx512() {
+#if defined(__x86_64__)
+  return cpu_has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+#else
+  return false;
+#endif
+}
+
+const RowKernelTable& choose() {
+  const char* variable = std::getenv("SVMF_CPU_ISA");
+  const std::string wanted = variable ? variable : "";
+  STD_TORCH_CHECK(wanted.empty() || wanted == "baseline" || wanted == "avx2" || wanted == "avx512",
+                  "svmf: expected SVMF_CPU_ISA to be baseline, avx2 or avx512, got '", wanted, "'");
+  STD_TORCH_CHECK((wanted != "avx2" || cpu_has_avx2()) && (wanted != "avx512" || cpu_has_avx512()),
+                  "svmf: SVMF_CPU_ISA is ", wanted, ", which this CPU does not have");
+#if defined(__x86_64__)
+  if (wanted == "avx512" || (wanted.empty() && cpu_has_avx512())) return isa_avx512::row_kernel_table();
+  if (wanted == "avx2" || (wanted.empty() && cpu_has_avx2())) return isa_avx2::row_kernel_table();
+#endif
+  return isa_baseline::row_kernel_table();
+}
+
+}  // namespace
+
+const RowKernelTable& active_row_kernels() {
+  static const RowKernelTable& table = choose();
+  return table;
+}
+
+}  // namespace svmf

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// Bessel functions, one x per lane. A single order is prepared once per range; an order per element is prepared per
+// element, and again only when it differs from the one before. Orders without polynomials of their own go through
+// double in both types: 32 steps of recurrence would not keep the error bound of float.
+#include "math/log_bessel.h"
+
+#include <algorithm>
+
+#include "cpu/kernels/rows.h"
+
+namespace svmf {
+inline namespace SVMF_ISA {
+
+namespace {
+
+constexpr bool is_ratio(BesselFunction f) {
+  return f == BesselFunction::kIvRatio || f == BesselFunction::kIvRatioGrad;
+}
+
+// The order whose vMF distribution the function is computed from: I_v/I_(v-1) is the mean length of order v-1.
+constexpr double base_order(BesselFunction f, double order) { return is_ratio(f) ? order - 1 : order; }
+
+template <BesselFunction kFunction, class V>
+SVMF_INLINE V direct(V x, const BesselOrder<ScalarOf<V>>& of) {
+  if constexpr (kFunction == BesselFunction::kIvRatio) {
+    return evaluate_kappa_function<KappaFunction::kMeanLength>(x, of.table);
+  } else if constexpr (kFunction == BesselFunction::kIvRatioGrad) {
+    return evaluate_kappa_function<KappaFunction::kMeanLengthGrad>(x, of.table);
+  } else {
+    return bessel_direct<kFunction>(x, of);
+  }
+}
+
+template <BesselFunction kFunction, class V>
+SVMF_INLINE V recurrent(V x, double order, const BesselOrder<double>& of) {
+  if constexpr (is_ratio(kFunction)) {
+    return ratio_by_recurrence<kFunction>(x, order, of.steps, of.table);
+  } else {
+    return log_bessel_by_recurrence<kFunction>(x, order, of.steps, V(of.constant), V(of.log_factor), of.table);
+  }
+}
+
+template <BesselFunction kFunction, class S>
+void loop(double order, const S* x, S* out, int64_t n) {
+  if (!(order >= 0) || order == Format<double>::kInfinity) {
+    std::fill(out, out + n, Format<S>::kNan);
+    return;
+  }
+  const double base = base_order(kFunction, order);
+  if (has_own_table(base)) {
+    const BesselOrder<S> of = make_bessel_order<S>(base);
+    map_lanes(x, out, n, [&](auto v) { return direct<kFunction>(v, of); });
+    return;
+  }
+  const BesselOrder<double> of = make_bessel_order<double>(base);
+  constexpr int64_t kBlock = 64;
+  double in[kBlock], result[kBlock];
+  for (int64_t begin = 0; begin < n; begin += kBlock) {
+    const int64_t count = std::min(kBlock, n - begin);
+    for (int64_t i = 0; i < count; ++i) in[i] = x[begin + i];
+    map_lanes(in, result, count, [&](auto v) { return recurrent<kFunction>(v, order, of); });
+    for (int64_t i = 0; i < count; ++i) out[begin + i] = static_cast<S>(result[i]);
+  }
+}
+
+template <class S, class F>
+void with_function(BesselFunction function, F f) {
+  using B = BesselFunction;
+  switch (function) {
+    case B::kLogIv: return f(std::integral_constant<B, B::kLogIv>{});
+    case B::kLogIve: return f(std::integral_constant<B, B::kLogIve>{});
+    case B::kIvRatio: return f(std::integral_constant<B, B::kIvRatio>{});
+    case B::kIvRatioGrad: return f(std::integral_constant<B, B::kIvRatioGrad>{});
+  }
+}
+
+}  // namespace
+
+template <class S>
+void log_bessel_rows(BesselFunction function, double order, const S* x, S* out, int64_t n) {
+  with_function<S>(function, [&](auto f) { loop<decltype(f)::value>(order, x, out, n); });
+}
+
+template <class S>
+void log_bessel_orders_rows(BesselFunction function, const S* order, const S* x, S* out, int64_t n) {
+  with_function<S>(function, [&](auto f) {
+    for (int64_t i = 0; i < n;) {
+      int64_t end = i + 1;
+      while (end < n && order[end] == order[i]) ++end;
+      loop<decltype(f)::value>(order[i], x + i, out + i, end - i);
+      i = end;
+    }
+  });
+}
+
+template void log_bessel_rows(BesselFunction, double, const float*, float*, int64_t);
+template void log_bessel_rows(BesselFunction, double, const double*, double*, int64_t);
+template void log_bessel_orders_rows(BesselFunction, const float*, const float*, float*, int64_t);
+template void log_bessel_orders_rows(BesselFunction, const double*, const double*, double*, int64_t);
+
+}  // namespace SVMF_ISA
+}  // namespace svmf

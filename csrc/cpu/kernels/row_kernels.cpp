@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Collects the row loops of one instruction set.
+#include "cpu/kernels/row_kernels.h"
+
+#include "cpu/kernels/rows.h"
+
+namespace svmf {
+
+namespace {
+
+template <class S>
+constexpr RowKernels<S> collect() {
+  return {
+      &vmf_kappa_rows<S>,   &log_bessel_rows<S>,  &log_bessel_orders_rows<S>, &vmf_concentration_rows<S>,
+      &vmf_pathwise_rows<S>, &vmf_kl_rows<S>,     &householder_rows<S>,       &householder_backward_rows<S>, &vmf_log_prob_rows<S>, &vmf_sample_rows<S>, &vmf_sample_backward_rows<S>,
+  };
+}
+
+#define SVMF_STRING_(x) #x
+#define SVMF_STRING(x) SVMF_STRING_(x)
+constexpr const char* kIsaName = SVMF_STRING(SVMF_ISA) + sizeof("isa_") - 1;
+
+}  // namespace
+
+namespace SVMF_ISA {
+
+const RowKernelTable& row_kernel_table() {
+  static constexpr RowKernelTable table{kIsaName, collect<float>(), collect<double>()};
+  return table;
+}
+
+}  // namespace SVMF_ISA
+
+}  // namespace svmf

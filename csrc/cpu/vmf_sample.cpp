@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// CPU ops of the sampler: vmf_rsample, vmf_rsample_kl, vmf_rsample_with_correction and their common backward pass.
+//
+// z has the shape [*sample_shape, *batch, m]. What the backward pass needs of a row beside z is `state`
+// [2, *sample_shape, *batch]: 1-w and 1+w. Without `keep_state` it is empty.
+#include <torch/csrc/stable/library.h>
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "cpu/elementwise.h"
+
+namespace svmf {
+namespace {
+
+// Rows are handed out in blocks of this many, so that the grouping into lanes does not depend on the threads.
+constexpr int64_t kBlockRows = 64;
+// Elements of z per task: about 15 us of work forward, as much backward.
+constexpr int64_t kForwardGrain = 8192, kBackwardGrain = 16384;
+// Below this m the work per row outweighs the work per element.
+constexpr int64_t kRowCost = 8;
+
+template <class F>
+void for_row_blocks(int64_t rows, int64_t m, int64_t grain, F f) {
+  const int64_t blocks = (rows + kBlockRows - 1) / kBlockRows;
+  const int64_t block_grain = std::max<int64_t>(1, grain / (kBlockRows * (m + kRowCost)));
+  torch::stable::parallel_for(0, blocks, block_grain, [&](int64_t begin, int64_t end) {
+    f(begin * kBlockRows, std::min(rows, end * kBlockRows));
+  });
+}
+
+void check_sample_inputs(const char* op, const Tensor& loc, const Tensor& kappa, const Tensor& seed) {
+  check_floating(op, "loc", loc);
+  check_vectors(op, "loc", loc);
+  check_same_dtype(op, "kappa", kappa, "loc", loc);
+  check_same_device(op, "kappa", kappa, "loc", loc);
+  check_row_shape(op, "kappa", kappa, "loc", loc);
+  check_seed(op, seed, loc);
+}
+
+std::vector<int64_t> shape_of(const std::vector<int64_t>& front, const Tensor& t) {
+  std::vector<int64_t> shape(front);
+  for (int64_t i = 0; i < t.dim(); ++i) shape.push_back(t.size(i));
+  return shape;
+}
+
+struct Sampled {
+  Tensor z, state;
+};
+
+Sampled sample(const char* op, const Tensor& loc, const Tensor& kappa, const Tensor& seed,
+               const std::vector<int64_t>& sample_shape, bool keep_state) {
+  check_sample_inputs(op, loc, kappa, seed);
+  const Tensor locs = to_compute_type(loc), kappas = to_compute_type(kappa);
+  const int64_t m = loc.size(loc.dim() - 1), batch = kappa.numel();
+  const Tensor z = torch::stable::new_empty(locs, shape_of(sample_shape, loc));
+  std::vector<int64_t> state_shape{keep_state ? 2 : 0};
+  state_shape.insert(state_shape.end(), sample_shape.begin(), sample_shape.end());
+  const Tensor state = torch::stable::new_empty(locs, shape_of(state_shape, kappa));
+  const int64_t rows = batch == 0 ? 0 : z.numel() / m;
+  const uint64_t key = static_cast<uint64_t>(*data<int64_t>(seed));
+  with_compute_type(locs, [&](auto type) {
+    using S = decltype(type);
+    S* kept = keep_state ? mutable_data<S>(state) : nullptr;
+    const SampleRows<S> task{data<S>(locs), data<S>(kappas), mutable_data<S>(z), kept,
+                             keep_state ? kept + rows : nullptr, batch, m, key};
+    for_row_blocks(rows, m, kForwardGrain,
+                   [&](int64_t begin, int64_t end) { row_kernels<S>().vmf_sample(task, begin, end); });
+  });
+  return {to_result_type(z, loc.scalar_type()), state};
+}
+
+std::tuple<Tensor, Tensor> vmf_rsample_cpu(const Tensor& loc, const Tensor& kappa, const Tensor& seed,
+                                           std::vector<int64_t> sample_shape, int64_t /*gradient*/, bool keep_state) {
+  const Sampled s = sample("vmf_rsample", loc, kappa, seed, sample_shape, keep_state);
+  return {s.z, s.state};
+}
+
+std::tuple<Tensor, Tensor, Tensor> vmf_rsample_kl_cpu(const Tensor& loc, const Tensor& kappa, const Tensor& seed,
+                                                      std::vector<int64_t> sample_shape, int64_t /*gradient*/,
+                                                      bool keep_state) {
+  const Sampled s = sample("vmf_rsample_kl", loc, kappa, seed, sample_shape, keep_state);
+  const int64_t m = loc.size(loc.dim() - 1);
+  const Tensor kl = map_elements(kappa, [m](const auto& kernels, const auto* in, auto* out, int64_t n) {
+    kernels.vmf_kappa(KappaFunction::kKlUniform, in, out, n, m);
+  });
+  return {s.z, kl, s.state};
+}
+
+std::tuple<Tensor, Tensor, Tensor> vmf_rsample_with_correction_cpu(const Tensor& loc, const Tensor& kappa,
+                                                                   const Tensor& seed,
+                                                                   std::vector<int64_t> sample_shape,
+                                                                   bool keep_state) {
+  const Sampled s = sample("vmf_rsample_with_correction", loc, kappa, seed, sample_shape, keep_state);
+  Tensor log_ratio = torch::stable::new_empty(s.z, shape_of(sample_shape, kappa));
+  torch::stable::zero_(log_ratio);
+  return {s.z, log_ratio, s.state};
+}
+
+std::tuple<Tensor, Tensor> vmf_rsample_backward_cpu(const Tensor& grad_z, std::optional<Tensor> grad_kl,
+                                                    std::optional<Tensor> grad_log_ratio, const Tensor& z,
+                                                    const Tensor& state, const Tensor& loc, const Tensor& kappa,
+                                                    int64_t gradient) {
+  constexpr const char* op = "_vmf_rsample_backward";
+  check_floating(op, "loc", loc);
+  check_same_shape(op, "grad_z", grad_z, "z", z);
+  STD_TORCH_CHECK(state.numel() * loc.size(loc.dim() - 1) == 2 * z.numel(), op, ": `state` was not kept in the forward pass");
+  const Tensor grads = to_compute_type(grad_z), zs = to_compute_type(z), states = to_compute_type(state);
+  const Tensor locs = to_compute_type(loc), kappas = to_compute_type(kappa);
+  const Tensor kl = grad_kl ? to_compute_type(*grad_kl) : kappas;
+  const Tensor ratio = grad_log_ratio ? to_compute_type(*grad_log_ratio) : kappas;
+  const Tensor grad_loc = torch::stable::empty_like(locs), grad_kappa = torch::stable::empty_like(kappas);
+  const int64_t m = loc.size(loc.dim() - 1), batch = kappa.numel();
+  const int64_t samples = batch == 0 ? 0 : z.numel() / (m * batch);
+  with_compute_type(locs, [&](auto type) {
+    using S = decltype(type);
+    const S* kept = data<S>(states);
+    const SampleBackwardRows<S> task{data<S>(grads),
+                                     grad_kl ? data<S>(kl) : nullptr,
+                                     grad_log_ratio ? data<S>(ratio) : nullptr,
+                                     data<S>(zs),
+                                     kept,
+                                     kept + samples * batch,
+                                     data<S>(locs),
+                                     data<S>(kappas),
+                                     mutable_data<S>(grad_loc),
+                                     mutable_data<S>(grad_kappa),
+                                     samples,
+                                     batch,
+                                     m,
+                                     static_cast<SampleGradient>(gradient)};
+    for_row_blocks(batch, m, std::max<int64_t>(1, kBackwardGrain / std::max<int64_t>(1, samples)),
+                   [&](int64_t begin, int64_t end) { row_kernels<S>().vmf_sample_backward(task, begin, end); });
+  });
+  return {to_result_type(grad_loc, loc.scalar_type()), to_result_type(grad_kappa, kappa.scalar_type())};
+}
+
+}  // namespace
+}  // namespace svmf
+
+STABLE_TORCH_LIBRARY_IMPL(svmf, CPU, m) {
+  m.impl("vmf_rsample", TORCH_BOX(&svmf::vmf_rsample_cpu));
+  m.impl("vmf_rsample_kl", TORCH_BOX(&svmf::vmf_rsample_kl_cpu));
+  m.impl("vmf_rsample_with_correction", TORCH_BOX(&svmf::vmf_rsample_with_correction_cpu));
+  m.impl("_vmf_rsample_backward", TORCH_BOX(&svmf::vmf_rsample_backward_cpu));
+}

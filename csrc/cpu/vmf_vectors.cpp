@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// CPU ops on rows of vectors that need no random numbers: the Householder reflection, KL between
+// two vMF, and the log density.
+#include <torch/csrc/stable/library.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "cpu/elementwise.h"
+
+namespace svmf {
+namespace {
+
+// Rows per task so that a task has about 16k elements.
+int64_t row_grain(int64_t m) { return std::max<int64_t>(1, 16384 / m); }
+
+void check_pair(const char* op, const char* name, const Tensor& t, const char* other_name, const Tensor& other) {
+  check_same_dtype(op, name, t, other_name, other);
+  check_same_device(op, name, t, other_name, other);
+}
+
+Tensor householder_cpu(const Tensor& x, const Tensor& loc) {
+  constexpr const char* op = "householder";
+  check_floating(op, "x", x);
+  check_vectors(op, "x", x);
+  check_pair(op, "loc", loc, "x", x);
+  check_same_shape(op, "loc", loc, "x", x);
+  const Tensor xs = to_compute_type(x), locs = to_compute_type(loc);
+  const Tensor out = torch::stable::empty_like(xs);
+  const int64_t m = x.size(x.dim() - 1);
+  with_compute_type(xs, [&](auto type) {
+    using S = decltype(type);
+    const S *in = data<S>(xs), *mu = data<S>(locs);
+    S* z = mutable_data<S>(out);
+    torch::stable::parallel_for(0, xs.numel() / m, row_grain(m), [&](int64_t begin, int64_t end) {
+      row_kernels<S>().householder(in + begin * m, mu + begin * m, z + begin * m, end - begin, m);
+    });
+  });
+  return to_result_type(out, x.scalar_type());
+}
+
+std::tuple<Tensor, Tensor> householder_backward_cpu(const Tensor& grad, const Tensor& x, const Tensor& loc) {
+  constexpr const char* op = "_householder_backward";
+  check_floating(op, "x", x);
+  check_vectors(op, "x", x);
+  check_pair(op, "loc", loc, "x", x);
+  check_same_shape(op, "loc", loc, "x", x);
+  check_pair(op, "grad", grad, "x", x);
+  check_same_shape(op, "grad", grad, "x", x);
+  const Tensor grads = to_compute_type(grad), xs = to_compute_type(x), locs = to_compute_type(loc);
+  const Tensor grad_x = torch::stable::empty_like(xs), grad_loc = torch::stable::empty_like(xs);
+  const int64_t m = x.size(x.dim() - 1);
+  with_compute_type(xs, [&](auto type) {
+    using S = decltype(type);
+    const S *g = data<S>(grads), *in = data<S>(xs), *mu = data<S>(locs);
+    S *gx = mutable_data<S>(grad_x), *gmu = mutable_data<S>(grad_loc);
+    torch::stable::parallel_for(0, xs.numel() / m, row_grain(m), [&](int64_t begin, int64_t end) {
+      const int64_t at = begin * m;
+      row_kernels<S>().householder_backward(g + at, in + at, mu + at, gx + at, gmu + at, end - begin, m);
+    });
+  });
+  return {to_result_type(grad_x, x.scalar_type()), to_result_type(grad_loc, x.scalar_type())};
+}
+
+Tensor vmf_kl_cpu(const Tensor& loc1, const Tensor& kappa1, const Tensor& loc2, const Tensor& kappa2) {
+  constexpr const char* op = "vmf_kl";
+  check_floating(op, "loc1", loc1);
+  check_vectors(op, "loc1", loc1);
+  check_pair(op, "kappa1", kappa1, "loc1", loc1);
+  check_row_shape(op, "kappa1", kappa1, "loc1", loc1);
+  check_pair(op, "loc2", loc2, "loc1", loc1);
+  check_same_shape(op, "loc2", loc2, "loc1", loc1);
+  check_pair(op, "kappa2", kappa2, "loc1", loc1);
+  check_row_shape(op, "kappa2", kappa2, "loc1", loc1);
+  const Tensor l1 = to_compute_type(loc1), l2 = to_compute_type(loc2);
+  const Tensor k1 = to_compute_type(kappa1), k2 = to_compute_type(kappa2);
+  const Tensor out = torch::stable::empty_like(k1);
+  const int64_t m = loc1.size(loc1.dim() - 1);
+  with_compute_type(l1, [&](auto type) {
+    using S = decltype(type);
+    const S *mu1 = data<S>(l1), *mu2 = data<S>(l2), *c1 = data<S>(k1), *c2 = data<S>(k2);
+    S* kl = mutable_data<S>(out);
+    torch::stable::parallel_for(0, k1.numel(), std::min<int64_t>(512, row_grain(m)), [&](int64_t begin, int64_t end) {
+      row_kernels<S>().vmf_kl(mu1 + begin * m, c1 + begin, mu2 + begin * m, c2 + begin, kl + begin, end - begin, m);
+    });
+  });
+  return to_result_type(out, loc1.scalar_type());
+}
+
+Tensor vmf_log_prob_cpu(const Tensor& value, const Tensor& loc, const Tensor& kappa) {
+  constexpr const char* op = "vmf_log_prob";
+  check_floating(op, "value", value);
+  check_vectors(op, "value", value);
+  check_pair(op, "loc", loc, "value", value);
+  check_same_shape(op, "loc", loc, "value", value);
+  check_pair(op, "kappa", kappa, "value", value);
+  check_row_shape(op, "kappa", kappa, "value", value);
+  const Tensor xs = to_compute_type(value), locs = to_compute_type(loc), kappas = to_compute_type(kappa);
+  const Tensor out = torch::stable::empty_like(kappas);
+  const int64_t m = value.size(value.dim() - 1);
+  with_compute_type(xs, [&](auto type) {
+    using S = decltype(type);
+    const S *x = data<S>(xs), *mu = data<S>(locs), *k = data<S>(kappas);
+    S* y = mutable_data<S>(out);
+    torch::stable::parallel_for(0, kappas.numel(), std::min<int64_t>(1024, row_grain(m)), [&](int64_t begin, int64_t end) {
+      row_kernels<S>().vmf_log_prob(x + begin * m, mu + begin * m, k + begin, y + begin, end - begin, m);
+    });
+  });
+  return to_result_type(out, value.scalar_type());
+}
+
+}  // namespace
+}  // namespace svmf
+
+STABLE_TORCH_LIBRARY_IMPL(svmf, CPU, m) {
+  m.impl("householder", TORCH_BOX(&svmf::householder_cpu));
+  m.impl("_householder_backward", TORCH_BOX(&svmf::householder_backward_cpu));
+  m.impl("vmf_kl", TORCH_BOX(&svmf::vmf_kl_cpu));
+  m.impl("vmf_log_prob", TORCH_BOX(&svmf::vmf_log_prob_cpu));
+}

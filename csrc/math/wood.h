@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// w = mu.z of a vMF sample: Wood's rejection sampler ("Simulation of the von Mises Fisher distribution", 1994; Algorithm 2
+// of Davidson et al. 2018), without cancellation at any kappa, and the closed form for m = 3.
+//
+// Both 1-w and 1+w are carried, because neither can be recovered from w near |w| = 1. With nu = (m-1)/2,
+// s = sqrt(nu^2 + kappa^2), b = nu/(s + kappa), eps ~ Beta(nu, nu) and D = (1-eps) + b eps:
+//   1-w = 2 b eps/D,   1+w = 2 (1-eps)/D,   log acceptance = 2 nu (x + log1p(-x)),   x = kappa (1-2 eps)/((s+kappa+nu) D).
+// The symmetric Beta comes from Ulrich's polar formula, eps = (1 + rho cos(theta))/2 with rho^2 = 1 - U^(1/(nu-1/2)).
+//
+// Termination: the acceptance probability of a proposal is at least 0.6 for every m >= 2 and kappa >= 0 (its minimum is
+// reached for m = 2, kappa -> infinity: sqrt(e^-1 pi/2) = 0.657...; tests/math/test_wood.py scans it), so kMaxProposals
+// rejections in a row have probability below 0.4^256 = 1e-101. A row that got there all the same is given nan.
+#pragma once
+
+#include "math/elementary.h"
+#include "math/uniform.h"
+
+namespace svmf {
+inline namespace SVMF_ISA {
+
+inline constexpr int kMaxProposals = 256;
+
+// Philox blocks that one proposal takes: 3 uniform numbers (and, in float, one spare word).
+template <class Scalar>
+inline constexpr int kBlocksPerProposal = sizeof(Scalar) == 4 ? 1 : 2;
+
+// Uniform number i of a proposal's blocks.
+template <class V, class W, int K>
+SVMF_INLINE V proposal_uniform(const PhiloxBlock<W> (&blocks)[K], int i) {
+  constexpr int kDraws = kDrawsPerBlock<ScalarOf<V>>;
+  return open_uniform(blocks[i / kDraws], i % kDraws, V(0));
+}
+template <class V, class W, int K>
+SVMF_INLINE V proposal_turns(const PhiloxBlock<W> (&blocks)[K], int i) {
+  constexpr int kDraws = kDrawsPerBlock<ScalarOf<V>>;
+  return uniform_turns(blocks[i / kDraws], i % kDraws, V(0));
+}
+
+// Constants of m.
+template <class Scalar>
+struct WoodDimension {
+  Scalar nu;
+  Scalar twice_nu;
+  Scalar beta_exponent;  // 1/(nu - 1/2); unused for m = 2
+  bool circle;           // m = 2
+};
+
+template <class Scalar>
+inline WoodDimension<Scalar> make_wood_dimension(int64_t m) {
+  const double nu = 0.5 * static_cast<double>(m - 1);
+  return {static_cast<Scalar>(nu), static_cast<Scalar>(2 * nu), static_cast<Scalar>(m == 2 ? 0.0 : 1.0 / (nu - 0.5)), m == 2};
+}
+
+// Constants of one kappa.
+template <class V>
+struct WoodConcentration {
+  V b;
+  V slope;  // kappa/(s + kappa + nu)
+};
+
+template <class V>
+SVMF_INLINE WoodConcentration<V> prepare_wood(V kappa, const WoodDimension<ScalarOf<V>>& dimension) {
+  const V nu(dimension.nu);
+  const V sum = square_root(mul_add(kappa, kappa, nu * nu)) + kappa;
+  return {nu / sum, kappa / (sum + nu)};
+}
+
+// The part of w that a sample keeps.
+template <class V>
+struct Cosine {
+  V below;  // 1 - w
+  V above;  // 1 + w
+};
+
+// w from the smaller of the two: exact where it matters.
+template <class V>
+SVMF_INLINE V cosine_value(const Cosine<V>& c) {
+  return select(c.below < c.above, V(1) - c.below, c.above - V(1));
+}
+
+// 2 eps and 2 (1 - eps), both to full relative precision: sums of positive terms.
+template <class V>
+SVMF_INLINE void twice_symmetric_beta(V log_u, V turns, const WoodDimension<ScalarOf<V>>& dimension, V* low, V* high) {
+  using S = ScalarOf<V>;
+  V sine, cosine;
+  sine_cosine_turns(turns * V(S(0.5)), &sine, &cosine);
+  if (dimension.circle) {
+    *low = V(2) * cosine * cosine;
+    *high = V(2) * sine * sine;
+    return;
+  }
+  V power, power_minus_one;
+  exponential_pair(log_u * V(dimension.beta_exponent), &power, &power_minus_one);
+  const V rho = square_root(-power_minus_one);
+  const V rest = power / (V(1) + rho);  // 1 - rho
+  const V twice_rho = rho + rho;
+  *low = mul_add(twice_rho * cosine, cosine, rest);
+  *high = mul_add(twice_rho * sine, sine, rest);
+}
+
+// One proposal; true where it is accepted.
+template <class V, class W, int K>
+SVMF_INLINE MaskOf<V> wood_propose(const PhiloxBlock<W> (&blocks)[K], const WoodConcentration<V>& row,
+                                   const WoodDimension<ScalarOf<V>>& dimension, Cosine<V>* out) {
+  V low, high;
+  const V log_u = dimension.circle ? V(0) : log_reduced(proposal_uniform<V>(blocks, 0), V(0));
+  twice_symmetric_beta(log_u, proposal_turns<V>(blocks, 1), dimension, &low, &high);
+  const V scale = V(1) / mul_add(row.b, low, high);  // 1/(2 D)
+  const V twice_scale = scale + scale;
+  *out = {row.b * low * twice_scale, high * twice_scale};
+  const V x = row.slope * (high - low) * scale;
+  const V log_acceptance = V(dimension.twice_nu) * log1p_minus_argument(-x);
+  return proposal_uniform<V>(blocks, 2) <= exponential(log_acceptance);
+}
+
+// m = 3: w has density proportional to exp(kappa w), so 1-w = -log(u + v e^(-2 kappa))/kappa with u uniform, v = 1-u.
+template <class V>
+SVMF_INLINE Cosine<V> sphere_cosine(V u, V v, V kappa) {
+  using S = ScalarOf<V>;
+  V decay, decay_minus_one;
+  exponential_pair(-(kappa + kappa), &decay, &decay_minus_one);
+  const V y = v * decay_minus_one;
+  const V rest = mul_add(v, decay, u);  // 1 + y without cancellation
+  const V logarithm = select(y > V(S(-0.5)), log1p_positive(y), log_reduced(rest, V(0)));
+  const V below = minimum(select(kappa == V(0), v + v, -logarithm / kappa), V(2));
+  return {below, V(2) - below};
+}
+
+}  // namespace SVMF_ISA
+}  // namespace svmf

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: MIT
+"""Functions of the von Mises-Fisher distribution, each over one torch op (torch.ops.svmf.*).
+
+m is the ambient dimension everywhere (the sphere is S^(m-1) in R^m); `dim` is m. Rows are independent: a nan or a value
+outside the domain gives nan in that row alone. float32 and float64 are computed in their own arithmetic, bfloat16 and
+float16 in float32. All functions are differentiable in every floating argument but `order`, and, samplers apart, twice.
+Accuracy is stated and tested: docs/math.md.
+"""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from svmf import _library  # noqa: F401  (registers the ops)
+from svmf._seed import draw_seed
+
+_ops = torch.ops.svmf
+
+__all__ = [
+    "householder",
+    "iv_ratio",
+    "log_iv",
+    "log_ive",
+    "vmf_concentration",
+    "vmf_entropy",
+    "vmf_kl",
+    "vmf_kl_uniform",
+    "vmf_log_norm",
+    "vmf_log_partition",
+    "vmf_log_prob",
+    "vmf_mean_length",
+    "vmf_mean_length_complement",
+    "vmf_pathwise_derivative",
+    "vmf_rsample",
+    "vmf_rsample_kl",
+    "vmf_rsample_with_correction",
+]
+
+# SampleGradient in csrc/common/functions.h.
+_GRADIENTS = {"pathwise": 0, "rejection": 1}
+
+
+def _bessel(op: torch._ops.OpOverloadPacket, order: float | Tensor, x: Tensor) -> Tensor:
+    if isinstance(order, Tensor):
+        order, x = torch.broadcast_tensors(order, x)
+        return op.tensor(order, x)
+    return op.default(float(order), x)
+
+
+def log_iv(order: float | Tensor, x: Tensor) -> Tensor:
+    """log I_v(x), the logarithm of the modified Bessel function of the first kind.
+
+    order: real, >= 0; a number (fast) or a tensor broadcast with x. x: >= 0.
+    """
+    return _bessel(_ops.log_iv, order, x)
+
+
+def log_ive(order: float | Tensor, x: Tensor) -> Tensor:
+    """log(e^-x I_v(x)), which neither overflows nor loses digits for large x."""
+    return _bessel(_ops.log_ive, order, x)
+
+
+def iv_ratio(order: float | Tensor, x: Tensor) -> Tensor:
+    """I_v(x) / I_(v-1)(x), order v >= 0 (for v = 0 the denominator is I_(-1) = I_1)."""
+    return _bessel(_ops.iv_ratio, order, x)
+
+
+def vmf_log_norm(kappa: Tensor, dim: int) -> Tensor:
+    """log C_m(kappa), so that the density is C_m(kappa) exp(kappa mu.z)."""
+    return _ops.vmf_log_norm.default(kappa, dim)
+
+
+def vmf_log_partition(kappa: Tensor, dim: int) -> Tensor:
+    """L(kappa) = log E[exp(kappa mu.z)] under the uniform distribution; log C_m = -L - log(surface area)."""
+    return _ops.vmf_log_partition.default(kappa, dim)
+
+
+def vmf_mean_length(kappa: Tensor, dim: int) -> Tensor:
+    """A_m(kappa) = I_(m/2)(kappa)/I_(m/2-1)(kappa) = E[mu.z]."""
+    return _ops.vmf_mean_length.default(kappa, dim)
+
+
+def vmf_mean_length_complement(kappa: Tensor, dim: int) -> Tensor:
+    """1 - A_m(kappa), to full relative precision also where A rounds to 1."""
+    return _ops.vmf_mean_length_complement.default(kappa, dim)
+
+
+def vmf_kl_uniform(kappa: Tensor, dim: int) -> Tensor:
+    """KL(vMF(mu, kappa) || uniform on the sphere)."""
+    return _ops.vmf_kl_uniform.default(kappa, dim)
+
+
+def vmf_entropy(kappa: Tensor, dim: int) -> Tensor:
+    """Differential entropy with respect to the surface measure of the sphere."""
+    return _ops.vmf_entropy.default(kappa, dim)
+
+
+def vmf_concentration(mean_length: Tensor, dim: int) -> Tensor:
+    """The kappa with A_m(kappa) = mean_length: the maximum-likelihood estimate for that mean resultant length."""
+    return _ops.vmf_concentration.default(mean_length, dim)
+
+
+def vmf_pathwise_derivative(w: Tensor, kappa: Tensor, dim: int) -> Tensor:
+    """dw/dkappa = -(dF/dkappa)/g at w = mu.z, F and g the distribution function and density of w."""
+    w, kappa = torch.broadcast_tensors(w, kappa)
+    return _ops.vmf_pathwise_derivative.default(w, kappa, dim)
+
+
+def vmf_kl(loc1: Tensor, kappa1: Tensor, loc2: Tensor, kappa2: Tensor) -> Tensor:
+    """KL(vMF(loc1, kappa1) || vMF(loc2, kappa2)); batch shapes broadcast."""
+    batch = torch.broadcast_shapes(loc1.shape[:-1], kappa1.shape, loc2.shape[:-1], kappa2.shape)
+    return _ops.vmf_kl.default(
+        loc1.expand(*batch, loc1.shape[-1]),
+        kappa1.expand(batch),
+        loc2.expand(*batch, loc2.shape[-1]),
+        kappa2.expand(batch),
+    )
+
+
+def householder(x: Tensor, loc: Tensor) -> Tensor:
+    """The reflection that takes e1 to `loc` (unit vectors [..., m]), applied to x [..., m], in O(m).
+
+    At loc = e1, where the reflection is not defined, it is the identity.
+    """
+    x, loc = torch.broadcast_tensors(x, loc)
+    return _ops.householder.default(x, loc)
+
+
+def _rows(loc: Tensor, kappa: Tensor) -> tuple[Tensor, Tensor]:
+    """loc [*batch, m] and kappa [*batch] with one batch shape."""
+    if kappa.shape == loc.shape[:-1]:
+        return loc, kappa
+    batch = torch.broadcast_shapes(loc.shape[:-1], kappa.shape)
+    return loc.expand(*batch, loc.shape[-1]), kappa.expand(batch)
+
+
+def _gradient_number(gradient: str) -> int:
+    try:
+        return _GRADIENTS[gradient]
+    except (KeyError, TypeError):
+        raise ValueError(
+            f'expected `gradient` to be "pathwise" or "rejection", got {gradient!r}'
+        ) from None
+
+
+def vmf_log_prob(value: Tensor, loc: Tensor, kappa: Tensor) -> Tensor:
+    """Log density at the unit vectors `value` [..., m]; batch shapes broadcast."""
+    batch = torch.broadcast_shapes(value.shape[:-1], loc.shape[:-1], kappa.shape)
+    return _ops.vmf_log_prob.default(
+        value.expand(*batch, value.shape[-1]), loc.expand(*batch, loc.shape[-1]), kappa.expand(batch)
+    )
+
+
+def vmf_rsample(
+    loc: Tensor,
+    kappa: Tensor,
+    sample_shape: Sequence[int] = (),
+    *,
+    gradient: str = "pathwise",
+    generator: torch.Generator | None = None,
+) -> Tensor:
+    """Samples [*sample_shape, *batch, m] of vMF(loc, kappa), differentiable in loc and kappa.
+
+    loc: unit vectors [*batch, m]. kappa: >= 0, broadcast with the batch; 0 is the uniform distribution.
+    gradient: "pathwise" (implicit reparameterisation, unbiased) or "rejection" (through the accepted proposal alone, as
+    published code does it: biased in kappa).
+    generator: where the seed is drawn from; the global generator of the device by default.
+    """
+    loc, kappa = _rows(loc, kappa)
+    seed = draw_seed(loc, generator)
+    return _ops.vmf_rsample.default(
+        loc, kappa, seed, sample_shape, _gradient_number(gradient), torch.is_grad_enabled()
+    )[0]
+
+
+def vmf_rsample_kl(
+    loc: Tensor,
+    kappa: Tensor,
+    sample_shape: Sequence[int] = (),
+    *,
+    gradient: str = "pathwise",
+    generator: torch.Generator | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Samples, and KL to the uniform distribution [*batch], in one op: the latent part of a training step."""
+    loc, kappa = _rows(loc, kappa)
+    seed = draw_seed(loc, generator)
+    z, kl, _ = _ops.vmf_rsample_kl.default(
+        loc, kappa, seed, sample_shape, _gradient_number(gradient), torch.is_grad_enabled()
+    )
+    return z, kl
+
+
+def vmf_rsample_with_correction(
+    loc: Tensor,
+    kappa: Tensor,
+    sample_shape: Sequence[int] = (),
+    *,
+    generator: torch.Generator | None = None,
+) -> tuple[Tensor, Tensor]:
+    """The estimator of Davidson et al. (2018): samples with the gradient g_rep, and log_ratio [*sample_shape, *batch].
+
+    log_ratio has the value 0 and the gradient d/dkappa log(g/r) of the accepted proposal, so that
+    f(z) + f(z).detach() * log_ratio has the unbiased gradient g_rep + g_cor.
+    """
+    loc, kappa = _rows(loc, kappa)
+    seed = draw_seed(loc, generator)
+    z, log_ratio, _ = _ops.vmf_rsample_with_correction.default(
+        loc, kappa, seed, sample_shape, torch.is_grad_enabled()
+    )
+    return z, log_ratio
