@@ -43,7 +43,7 @@ class GraphVAE(nn.Module):
         self.input_weight = nn.Parameter(torch.empty(features.columns, hidden))
         self.head_weight = nn.Parameter(torch.empty(hidden, sum(latent.head_sizes)))
         nn.init.xavier_uniform_(self.input_weight)
-        for block in torch.split(self.head_weight.data, latent.head_sizes, dim=1):
+        for block in torch.split(self.head_weight.data, list(latent.head_sizes), dim=1):
             nn.init.xavier_uniform_(block)
         self.log_multiplier = (
             nn.Parameter(torch.tensor(math.log(multiplier)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Latent spaces that every model can swap: point (auto-encoder), Gaussian, spherical, power spherical.
+"""Latent spaces that every model can swap: point (auto-encoder), Gaussian, vMF, power spherical.
 
 A latent turns the raw output of an encoder into a posterior, draws from it with its KL divergence
 from the prior, and knows its dimension twice: `dim` is the paper's d, the intrinsic one, and

@@ -6,6 +6,7 @@ one sigmoid, no intermediate kept beside the logits.
 """
 
 import math
+from abc import ABC, abstractmethod
 from typing import Any
 
 import torch
@@ -35,7 +36,18 @@ def bernoulli_log_prob(logits: Tensor, x: Tensor) -> Tensor:
     return _BernoulliLogProb.apply(logits, x)  # type: ignore[no-any-return]
 
 
-class Bernoulli(nn.Module):
+class Likelihood(nn.Module, ABC):
+    """log p(x | z) per row, given what the decoder made of z."""
+
+    @abstractmethod
+    def forward(self, decoded: Tensor, x: Tensor) -> Tensor: ...
+
+    @abstractmethod
+    def mean(self, decoded: Tensor) -> Tensor:
+        """E[x | z]."""
+
+
+class Bernoulli(Likelihood):
     """Independent binary pixels; the decoder gives logits."""
 
     def forward(self, decoded: Tensor, x: Tensor) -> Tensor:
@@ -45,7 +57,7 @@ class Bernoulli(nn.Module):
         return torch.sigmoid(decoded)
 
 
-class Gaussian(nn.Module):
+class Gaussian(Likelihood):
     """Independent normal coordinates of a fixed standard deviation; the decoder gives means."""
 
     def __init__(self, scale: float = 1.0) -> None:

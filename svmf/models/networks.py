@@ -2,6 +2,7 @@
 """Fully connected networks with Glorot initialisation."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import torch
 from torch import nn
@@ -21,6 +22,6 @@ def glorot_linear(inputs: int, outputs: int | Sequence[int]) -> nn.Linear:
 def mlp(sizes: Sequence[int], outputs: int | Sequence[int]) -> nn.Sequential:
     """ReLU layers of the widths `sizes[1:]` on `sizes[0]` inputs, and a linear layer at the end."""
     layers: list[nn.Module] = []
-    for inputs, width in zip(sizes[:-1], sizes[1:], strict=True):
+    for inputs, width in pairwise(sizes):
         layers += [glorot_linear(inputs, width), nn.ReLU()]
     return nn.Sequential(*layers, glorot_linear(sizes[-1], outputs))

@@ -14,6 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from svmf.models.latent import Latent, with_correction
+from svmf.models.likelihood import Likelihood
 from svmf.models.networks import glorot_linear, mlp
 
 
@@ -53,7 +54,7 @@ class SemiSupervisedVAE(nn.Module):
         classes: int,
         latent1: Latent[Any],
         latent2: Latent[Any],
-        likelihood: nn.Module,
+        likelihood: Likelihood,
         hidden: int = 500,
         alpha: float = 1.0,
     ) -> None:

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from svmf.models.latent import Latent, with_correction
+from svmf.models.likelihood import Likelihood
 from svmf.models.networks import mlp
 
 
@@ -23,7 +24,7 @@ class VAE(nn.Module):
         self,
         inputs: int,
         latent: Latent[Any],
-        likelihood: nn.Module,
+        likelihood: Likelihood,
         hidden: Sequence[int] = (256, 128),
     ) -> None:
         super().__init__()

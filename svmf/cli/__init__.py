@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""The command line `svmf`. Each module of this package is one subcommand with
+
+    HELP, EXAMPLES                  texts
+    add_arguments(parser)           its options
+    run(args) -> int                its work, which imports what it needs when it is called
+
+so that a new subcommand is a new file, and `svmf --help` imports no torch of its own.
+"""
+
+import argparse
+import importlib
+import pkgutil
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from svmf.errors import UserError
+
+
+class _Parser(argparse.ArgumentParser):
+    """Mistakes give one line and exit code 2."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="svmf",
+        description="Von Mises-Fisher distributions and hyperspherical VAEs.",
+        allow_abbrev=False,
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
+    for info in sorted(pkgutil.iter_modules(__path__), key=lambda info: info.name):
+        if info.name.startswith("_"):
+            continue
+        module = importlib.import_module(f"{__name__}.{info.name}")
+        command = commands.add_parser(
+            info.name,
+            help=module.HELP,
+            description=module.HELP[0].upper() + module.HELP[1:] + ".",
+            epilog="examples:\n" + "\n".join(f"  {line}" for line in module.EXAMPLES),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        module.add_arguments(command)
+        command.set_defaults(run=module.run)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = build_parser()
+    args = parser.parse_args(argv)
+    if args.command is None:
+        parser.print_help()
+        return 2
+    try:
+        return int(args.run(args))
+    except UserError as error:
+        print(f"svmf {args.command}: error: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print(f"\nsvmf {args.command}: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # the reader of a pipe went away; keep Python from complaining about it at exit
+        sys.stderr.close()
+        return 141

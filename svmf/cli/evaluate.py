@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""`svmf evaluate`: the test figures of a run's best epoch."""
+
+import argparse
+import json
+
+HELP = "print the test figures of a run"
+EXAMPLES = (
+    "svmf evaluate runs/svae-mnist-d10-seed0",
+    "svmf evaluate runs/svae-mnist-d10-seed0 --json",
+    "svmf evaluate runs/svae-mnist-d10-seed0 --samples 50 --limit 1000   # a quick look",
+)
+_NAMES = {
+    "ll": "log-likelihood (importance sampling)",
+    "ll_exact": "log-likelihood (quadrature)",
+    "elbo": "ELBO",
+    "re": "reconstruction term",
+    "kl": "KL divergence",
+    "kappa": "mean concentration",
+    "sigma": "mean standard deviation",
+    "norm": "mean norm of the code",
+    "accuracy": "accuracy",
+    "auc": "AUC",
+    "ap": "average precision",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run_folder", metavar="RUN", help="folder that svmf train made")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument(
+        "--samples", type=int, default=500, help="importance samples per row (500; 0: skip)"
+    )
+    parser.add_argument("--limit", type=int, help="use only so many test rows for the likelihood")
+    parser.add_argument("--label-draws", type=int, default=20, help="label sets for k-NN (20)")
+    parser.add_argument("--data", metavar="NAME_OR_DIR", help="if the data have moved")
+    parser.add_argument("--data-root", metavar="DIR", help="if the data have moved")
+    parser.add_argument("--device", help="cpu or cuda")
+    parser.add_argument("--threads", type=int, help="CPU threads")
+
+
+def run(args: argparse.Namespace) -> int:
+    from svmf.errors import ConfigError
+    from svmf.training import evaluate_run
+
+    for name, least in (("samples", 0), ("limit", 1), ("label_draws", 1)):
+        value = getattr(args, name)
+        if value is not None and value < least:
+            option = name.replace("_", "-")
+            raise ConfigError(f"--{option}: expected at least {least}, got {value}")
+    overrides = {name: getattr(args, name) for name in ("data", "data_root", "device", "threads")}
+    figures = evaluate_run(
+        args.run_folder,
+        overrides,
+        samples=args.samples,
+        limit=args.limit,
+        label_draws=args.label_draws,
+    )
+    if args.json:
+        print(json.dumps(figures))
+        return 0
+    print(
+        f"{figures['model']} on {figures['data']}, d = {figures['dim']}, "
+        f"seed {figures['seed']}, best epoch {figures['best_epoch']}"
+    )
+    for name, text in _NAMES.items():
+        if name in figures:
+            print(f"  {text:38s} {figures[name]:10.4f}")
+    for count, accuracies in figures.get("knn", {}).items():
+        mean = sum(accuracies) / len(accuracies)
+        text = f"5-NN accuracy, {count} labels"
+        print(f"  {text:38s} {100 * mean:9.2f}%  (mean of {len(accuracies)} label sets)")
+    return 0

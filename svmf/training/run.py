@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""A run from its configuration to its figures: what `svmf train` and `svmf evaluate` call."""
+
+import dataclasses
+import os
+from typing import Any
+
+import torch
+
+from svmf.errors import RunError
+from svmf.progress import ProgressLine
+from svmf.training.config import RESUMABLE, RunConfig, check_config
+from svmf.training.graph_task import GraphTask
+from svmf.training.processes import Processes
+from svmf.training.randomness import Purpose, derived_seed
+from svmf.training.run_folder import RunFolder
+from svmf.training.semi_supervised_task import SemiSupervisedTask
+from svmf.training.task import Task
+from svmf.training.tensorboard import TensorBoardSink
+from svmf.training.trainer import Outcome, Trainer, load_best
+from svmf.training.vae_task import VAETask
+
+_TASKS: dict[str, type[Task]] = {
+    "vae": VAETask,
+    "semi-supervised": SemiSupervisedTask,
+    "graph": GraphTask,
+}
+
+
+def start_run(config: RunConfig, out: str | os.PathLike[str], **options: Any) -> Outcome:
+    """Trains in a new folder. For `options` see `_train`."""
+    folder = RunFolder(out)
+    if folder.exists():
+        raise RunError(
+            f"{folder.path}: already holds a run; continue it with --resume, or choose another --out"
+        )
+    return _train(config, folder, fresh=True, **options)
+
+
+def continue_run(
+    out: str | os.PathLike[str], overrides: dict[str, Any] | None = None, **options: Any
+) -> Outcome:
+    """Continues the run in a folder. `overrides` may change where and how long it runs, and may
+    repeat what it is, but not change that."""
+    folder = RunFolder(out)
+    stored = folder.read_config()
+    given = {name: value for name, value in (overrides or {}).items() if value is not None}
+    for name, value in given.items():
+        if name not in RESUMABLE and value != getattr(stored, name):
+            raise RunError(
+                f"{folder.path}: this run has {name} {getattr(stored, name)!r}, "
+                f"it cannot be continued with {value!r}"
+            )
+    config = check_config(dataclasses.replace(stored, **given))
+    return _train(config, folder, fresh=False, **options)
+
+
+def _train(
+    config: RunConfig,
+    folder: RunFolder,
+    fresh: bool,
+    progress: ProgressLine | None = None,
+    checkpoint_seconds: float = 20.0,
+    tensorboard: bool = False,
+) -> Outcome:
+    with _Session(config) as processes:
+        # the data come first: a missing data set leaves no empty run folder behind
+        task = make_task(config, processes)
+        sinks = []
+        if processes.writes:
+            if fresh:
+                folder.create(config)
+            folder.lock()
+            if tensorboard:
+                sinks.append(TensorBoardSink(folder.path / "tensorboard"))
+        try:
+            trainer = Trainer(task, folder, progress, checkpoint_seconds, tuple(sinks))
+            return trainer.run()
+        finally:
+            for sink in sinks:
+                sink.close()
+            folder.unlock()
+
+
+def evaluate_run(
+    out: str | os.PathLike[str], overrides: dict[str, Any] | None = None, **options: Any
+) -> dict[str, Any]:
+    """The test figures of a run's best epoch."""
+    folder = RunFolder(out)
+    stored = folder.read_config()
+    given = {name: value for name, value in (overrides or {}).items() if value is not None}
+    config = check_config(dataclasses.replace(stored, **given))
+    with _Session(config) as processes:
+        task = make_task(config, processes)
+        best_epoch = load_best(task, folder)
+        return {
+            "model": config.model,
+            "data": config.data,
+            "dim": config.dim,
+            "seed": config.seed,
+            "best_epoch": best_epoch,
+            **task.evaluate(**options),
+        }
+
+
+def make_task(config: RunConfig, processes: Processes) -> Task:
+    """The task with a freshly initialised model, the same in every process."""
+    torch.manual_seed(derived_seed(Purpose.WEIGHTS, config.seed))
+    return _TASKS[config.spec.kind](config, processes)
+
+
+class _Session:
+    """The processes and the thread count of a run; both are put back afterwards."""
+
+    def __init__(self, config: RunConfig) -> None:
+        self._config = config
+
+    def __enter__(self) -> Processes:
+        self._threads = torch.get_num_threads()
+        if self._config.threads is not None:
+            torch.set_num_threads(self._config.threads)
+        self._processes = Processes(self._config.device)
+        return self._processes
+
+    def __exit__(self, *_: object) -> None:
+        self._processes.close()
+        torch.set_num_threads(self._threads)

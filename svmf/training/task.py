@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""What the trainer asks of a task: a model, batches, a validation score to maximise, and the
+figures of a finished model. One subclass per kind of model."""
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from svmf.models import LATENTS, Latent
+from svmf.training.config import RunConfig
+from svmf.training.processes import Processes
+
+
+class Task(ABC):
+    model: nn.Module
+    score: ClassVar[str]  # the validation figure that chooses the best epoch; larger is better
+
+    def __init__(self, config: RunConfig, processes: Processes) -> None:
+        self.config = config
+        self.processes = processes
+        self.device = processes.device
+
+    @property
+    @abstractmethod
+    def steps(self) -> int:
+        """Steps per epoch."""
+
+    @abstractmethod
+    def begin_epoch(self, epoch: int) -> None: ...
+
+    @abstractmethod
+    def batch(self, step: int) -> tuple[Tensor, ...]:
+        """The arguments of the model's forward, but for beta."""
+
+    @abstractmethod
+    def figures(self, terms: dict[str, float]) -> dict[str, float]:
+        """Mean training terms under the names of the metrics file."""
+
+    @abstractmethod
+    def validate(self, epoch: int) -> dict[str, float]:
+        """Figures on the validation part, equal on every process."""
+
+    @abstractmethod
+    def evaluate(self, **options: Any) -> dict[str, Any]:
+        """Figures on the test part."""
+
+    @abstractmethod
+    def random_state(self) -> Any:
+        """The state of the task's own random streams, as plain data and tensors."""
+
+    @abstractmethod
+    def restore_random_state(self, state: Any) -> None: ...
+
+    def latent(self, index: int = 0, dim: int | None = None) -> Latent[Any]:
+        """The index-th latent of the configured model."""
+        family = LATENTS[self.config.spec.latents[index]]
+        gradient = self.config.gradient
+        return family(
+            self.config.dim if dim is None else dim,
+            gradient if gradient in family.gradients() else "pathwise",
+        )
+
+    def mean_over_rows(self, sums: Tensor, rows: int) -> list[float]:
+        """Sums over this process's rows become means over all rows of all processes."""
+        total = torch.cat([sums.double(), sums.new_tensor([rows]).double()])
+        total = self.processes.mean(total)
+        return [float(value) for value in total[:-1] / total[-1]]

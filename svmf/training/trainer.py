@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: MIT
+"""The training loop: steps, epochs, validation, early stopping, and checkpoints from which a run
+continues to the bit.
+
+The state of a run is complete at every step: weights, optimiser, random streams, the sums of the
+running epoch, early stopping, the best weights and the length of the metrics file.
+"""
+
+import dataclasses
+import math
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from svmf.errors import NonFiniteError, RunError
+from svmf.progress import ProgressLine
+from svmf.training.diagnosis import finite_weights, offending_tensor
+from svmf.training.early_stopping import EarlyStopping, warm_up_weight
+from svmf.training.interruption import Interruption
+from svmf.training.randomness import Purpose, derived_seed, noise_state, restore_noise
+from svmf.training.run_folder import RunFolder
+from svmf.training.task import Task
+
+_SYNC_STEPS = 50  # steps between questions to other processes, and between looks at a GPU's loss
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a call to `Trainer.run` ended."""
+
+    epoch: int  # epochs completed
+    best_epoch: int
+    best_score: float
+    finished: bool  # False: interrupted, can be continued
+    interrupted_by: int = 0  # signal number
+
+
+class Trainer:
+    def __init__(
+        self,
+        task: Task,
+        folder: RunFolder,
+        progress: ProgressLine | None = None,
+        checkpoint_seconds: float = 20.0,
+        sinks: tuple[Any, ...] = (),
+    ) -> None:
+        """`sinks` have a method `write(epoch, record)`, called once per epoch on the writer."""
+        self.task = task
+        self.config = task.config
+        self.folder = folder
+        self.processes = task.processes
+        self.device = task.device
+        self._progress = progress or ProgressLine(enabled=False)
+        self._checkpoint_seconds = checkpoint_seconds
+        self._sinks = sinks
+        self._model: Any = self.processes.wrap(task.model)
+        if self.config.compile:
+            self._model = torch.compile(self._model)
+        self._weights = list(task.model.parameters())
+        self._optimizer = torch.optim.Adam(self._weights, lr=self.config.lr, fused=True)
+        self._stopping = EarlyStopping(self.config.look_ahead, self.config.warm_up)
+        self._best: dict[str, Tensor] = {}
+        self._epoch, self._step = 1, 0  # the next step to take
+        self._terms = task.model.terms
+        self._sums = self._zero_sums()
+        self._beta = torch.zeros((), device=self.device)
+        torch.manual_seed(derived_seed(Purpose.NOISE, self.config.seed, self.processes.rank))
+
+    def run(self) -> Outcome:
+        """Trains to the end, or until Ctrl-C. Continues from the folder's checkpoint if it has one."""
+        self._prepare()
+        with Interruption() as interruption:
+            started = time.monotonic()
+            while self._epoch <= self.config.epochs and not self._stopping.exhausted:
+                if not self._train_epoch(interruption):
+                    self._save()
+                    self._progress.close()
+                    return self._outcome(finished=False, signal=interruption.signal)
+                self._finish_epoch(time.monotonic() - started)
+                started = time.monotonic()
+        self._save()
+        self._progress.close()
+        return self._outcome(finished=True)
+
+    def _prepare(self) -> None:
+        state = self.folder.load_checkpoint()
+        if state is not None:
+            self._restore(state)
+        if self.processes.writes:
+            # weights, Adam's two moments and the best weights: what a later checkpoint will hold
+            weights = sum(weight.numel() * weight.element_size() for weight in self._weights)
+            self.folder.require_space(4 * weights + (1 << 16))
+        if state is None:
+            self._save()  # an unwritable folder is found now, not after an hour
+        self._saved = time.monotonic()
+
+    def _train_epoch(self, interruption: Interruption) -> bool:
+        """The rest of the current epoch. False if it was interrupted between two steps."""
+        task, model, optimizer = self.task, self._model, self._optimizer
+        self._beta.fill_(
+            self.config.beta * warm_up_weight(self._epoch, self.config.warm_up)
+        )
+        task.begin_epoch(self._epoch)
+        task.model.train()
+        alone, on_cpu, steps = self.processes.count == 1, self.device.type == "cpu", task.steps
+        first, started = self._step, time.monotonic()
+        while self._step < steps:
+            batch = task.batch(self._step)
+            optimizer.zero_grad()
+            loss, terms = model(*batch, self._beta)
+            if (on_cpu or self._step % _SYNC_STEPS == 0) and not math.isfinite(loss.item()):
+                raise self._non_finite(batch, loss.item())
+            loss.backward()
+            if self.config.clip is not None:
+                nn.utils.clip_grad_norm_(self._weights, self.config.clip)
+            optimizer.step()
+            self._sums += terms
+            self._step += 1
+            if self._progress.due:
+                self._draw_progress(steps, (self._step - first) / (time.monotonic() - started))
+            if alone or self._step % _SYNC_STEPS == 0 or self._step == steps:
+                if self.processes.any(bool(interruption.signal)):
+                    interruption.signal = interruption.signal or 2
+                    return False
+                if alone and time.monotonic() - self._saved > self._checkpoint_seconds:
+                    self._save()
+        return True
+
+    def _finish_epoch(self, seconds: float) -> None:
+        trained = time.monotonic()
+        means = self.processes.mean(self._sums / self.task.steps)
+        terms = dict(zip(self._terms, means.tolist(), strict=True))
+        if not all(map(math.isfinite, terms.values())):
+            raise self._non_finite(None, math.nan)
+        self.task.model.eval()
+        validation = self.task.validate(self._epoch)
+        score = validation[self.task.score]
+        better = self._stopping.update(self._epoch, score)
+        if better:
+            self._best = {
+                name: tensor.detach().cpu().clone()
+                for name, tensor in self.task.model.state_dict().items()
+            }
+        record = {
+            "epoch": self._epoch,
+            "beta": self._beta.item(),
+            "train": self.task.figures(terms),
+            "validation": validation,
+            "best": better,
+        }
+        if self.processes.writes:
+            self.folder.append(RunFolder.METRICS, record)
+            validating = time.monotonic() - trained
+            self.folder.append(
+                RunFolder.TIMING,
+                {
+                    "epoch": self._epoch,
+                    "train_seconds": round(seconds, 4),
+                    "validation_seconds": round(validating, 4),
+                    "steps_per_second": round(self.task.steps / seconds, 2),
+                },
+            )
+            for sink in self._sinks:
+                sink.write(self._epoch, record)
+            self._progress.update(1.0, self._describe(record["train"]))
+        self._epoch, self._step = self._epoch + 1, 0
+        self._sums = self._zero_sums()
+        if self.processes.any(time.monotonic() - self._saved > self._checkpoint_seconds):
+            self._save()
+
+    def _save(self) -> None:
+        """Writes the checkpoint; every process takes part, since each has its own random streams."""
+        random = self.processes.gather(
+            {"noise": noise_state(self.device), "task": self.task.random_state()}
+        )
+        sums = self.processes.gather(self._sums.cpu())
+        if self.processes.writes:
+            if not finite_weights(self.task.model):
+                raise self._non_finite(None, math.nan)
+            self.folder.save_checkpoint(
+                {
+                    "format": 1,
+                    "config": dataclasses.asdict(self.config),
+                    "processes": self.processes.count,
+                    "epoch": self._epoch,
+                    "step": self._step,
+                    "sums": sums,
+                    "model": self.task.model.state_dict(),
+                    "optimizer": self._optimizer.state_dict(),
+                    "stopping": self._stopping.state(),
+                    "best": self._best,
+                    "random": random,
+                    "metrics_length": self.folder.metrics_length(),
+                }
+            )
+        self._saved = time.monotonic()
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        try:
+            if state["processes"] != self.processes.count:
+                raise RunError(
+                    f"{self.folder.checkpoint_path}: made by {state['processes']} processes, "
+                    f"cannot be continued by {self.processes.count}"
+                )
+            self.task.model.load_state_dict(state["model"])
+            self._optimizer.load_state_dict(state["optimizer"])
+            self._stopping.restore(state["stopping"])
+            self._best = dict(state["best"])
+            self._epoch, self._step = int(state["epoch"]), int(state["step"])
+            self._sums = state["sums"][self.processes.rank].to(self.device)
+            own = state["random"][self.processes.rank]
+            restore_noise(own["noise"], self.device)
+            self.task.restore_random_state(own["task"])
+            if self.processes.writes:
+                self.folder.cut_metrics(int(state["metrics_length"]))
+        except RunError:
+            raise
+        except (KeyError, TypeError, ValueError, IndexError, RuntimeError, AttributeError) as error:
+            first_line = str(error).strip().splitlines()[0] if str(error).strip() else ""
+            raise RunError(
+                f"{self.folder.checkpoint_path}: does not fit this run: {first_line}"
+            ) from error
+
+    def _non_finite(self, batch: tuple[Tensor, ...] | None, loss: float) -> NonFiniteError:
+        done = (self._epoch - 1) * self.task.steps + self._step
+        place = f"epoch {self._epoch}, step {self._step + 1} (step {done + 1} of the run)"
+        batch = self.task.batch(max(self._step - 1, 0)) if batch is None else batch
+        tensor = offending_tensor(self.task.model, batch, self._beta)
+        return NonFiniteError(
+            f"the loss is {loss} at {place}; first non-finite tensor: {tensor}; "
+            f"the checkpoint before it is {self.folder.checkpoint_path}"
+        )
+
+    def _outcome(self, finished: bool, signal: int = 0) -> Outcome:
+        return Outcome(
+            self._epoch - 1,
+            self._stopping.best_epoch,
+            self._stopping.best_score,
+            finished,
+            signal,
+        )
+
+    def _zero_sums(self) -> Tensor:
+        return torch.zeros(len(self._terms), dtype=torch.float64, device=self.device)
+
+    def _draw_progress(self, steps: int, rate: float) -> None:
+        means = dict(zip(self._terms, (self._sums / self._step).tolist(), strict=True))
+        text = self._describe(self.task.figures(means))
+        self._progress.update(self._step / steps, f"{text}  {rate:.0f} steps/s")
+
+    def _describe(self, figures: dict[str, float]) -> str:
+        shown = "  ".join(f"{name} {value:.4g}" for name, value in figures.items())
+        return f"epoch {self._epoch}/{self.config.epochs}  {shown}"
+
+
+def load_best(task: Task, folder: RunFolder) -> int:
+    """Puts the weights of the best epoch into the task's model and returns that epoch."""
+    state = folder.load_checkpoint()
+    if state is None:
+        raise RunError(f"{folder.path}: no checkpoint yet")
+    try:
+        best_epoch = int(state["stopping"]["best_epoch"])
+        task.model.load_state_dict(state["best"] if best_epoch else state["model"])
+    except (KeyError, TypeError, ValueError, RuntimeError, AttributeError) as error:
+        first_line = str(error).strip().splitlines()[0] if str(error).strip() else ""
+        raise RunError(f"{folder.checkpoint_path}: does not fit this run: {first_line}") from error
+    task.model.eval()
+    return best_epoch

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT
+"""Auto-encoder, N-VAE and S-VAE on images or on the circle; M1's k-NN among the final figures."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from svmf.data import ImageSet, ImageSplit, load_images_named, make_circle
+from svmf.errors import ConfigError
+from svmf.models import (
+    VAE,
+    Bernoulli,
+    Gaussian,
+    balanced_subset,
+    exact_log_likelihood_2d,
+    log_likelihood,
+    nearest_labels,
+)
+from svmf.training.config import RunConfig
+from svmf.training.processes import Processes
+from svmf.training.randomness import Purpose, generator, noise_from
+from svmf.training.rows import BinarizedRows, EpochOrder, PlainRows, Rows
+from svmf.training.task import Task
+
+EVALUATION_ROWS = 500  # at a time: the activations stay in the cache
+TEST_SEED = 0  # one binarisation of the test images for every run
+LABEL_COUNTS = (100, 600, 1000)
+_CIRCLE_POINTS = 3000
+
+
+class VAETask(Task):
+    score = "elbo"
+
+    def __init__(self, config: RunConfig, processes: Processes) -> None:
+        super().__init__(config, processes)
+        self.images: ImageSet | None = None
+        self.train: Rows
+        if config.data == "circle":
+            points = make_circle(_CIRCLE_POINTS, config.seed).points
+            train, self._validation, self._test = points.split([2000, 500, 500])
+            self.train = PlainRows(train, self.device)
+            inputs, likelihood = points.shape[1], Gaussian()
+        else:
+            self.images = load_images_named(config.data, config.data_root)
+            self.train = BinarizedRows(
+                self.images.train.images, self.device, Purpose.DATA, config.seed, processes.rank
+            )
+            inputs, likelihood = self.images.pixels, Bernoulli()
+        check_batch(config, len(self.train), processes)
+        self._order = EpochOrder(len(self.train), config.batch_size, config.seed, processes)
+        hidden = config.hidden or (256, 128)
+        self.model: VAE = VAE(inputs, self.latent(), likelihood, hidden).to(self.device)
+
+    @property
+    def steps(self) -> int:
+        return self._order.steps
+
+    def begin_epoch(self, epoch: int) -> None:
+        self._order.begin_epoch(epoch)
+
+    def batch(self, step: int) -> tuple[Tensor, ...]:
+        return (self.train.batch(self._order.batch(step)),)
+
+    def figures(self, terms: dict[str, float]) -> dict[str, float]:
+        re, kl = terms["re"], terms["kl"]
+        return {"elbo": re - kl, "re": re, "kl": kl, self.model.latent.spread_name: terms["spread"]}
+
+    def validate(self, epoch: int) -> dict[str, float]:
+        rows = self._held_out("validation", self.config.seed, epoch, self.processes.rank)
+        with noise_from(
+            self.device, Purpose.VALIDATION, self.config.seed, epoch, self.processes.rank
+        ):
+            return self._elbo(rows, self.processes.rank, self.processes.count)
+
+    def evaluate(
+        self, samples: int = 500, limit: int | None = None, label_draws: int = 20, **_: Any
+    ) -> dict[str, Any]:
+        """ELBO and its parts, the importance-sampled log-likelihood, and 5-NN accuracies from 100,
+        600 and 1000 labels. `limit` uses only the first test rows for the likelihood."""
+        rows = self._held_out("test", TEST_SEED)
+        x = torch.cat([chunk.clone() for chunk in rows.chunks(EVALUATION_ROWS)])
+        result: dict[str, Any] = {}
+        with noise_from(self.device, Purpose.TEST, TEST_SEED):
+            result |= self._elbo(PlainRows(x, self.device), 0, 1)
+            if self.model.latent.has_density and samples:
+                part = x[:limit]
+                result["ll"] = float(log_likelihood(self.model, part, samples).mean())
+                result["ll_samples"], result["ll_rows"] = samples, len(part)
+                if self.model.latent.dim == 2 and isinstance(self.model.likelihood, Bernoulli):
+                    result["ll_exact"] = float(exact_log_likelihood_2d(self.model, part).mean())
+        if self.images is not None and int(self.images.train.labels.min()) >= 0:
+            result["knn"] = self._knn(self.images, x, label_draws)
+        return result
+
+    def random_state(self) -> Any:
+        return self.train.state()
+
+    def restore_random_state(self, state: Any) -> None:
+        self.train.restore(state)
+
+    def _held_out(self, part: str, *entropy: int) -> Rows:
+        if self.images is None:
+            return PlainRows(getattr(self, f"_{part}"), self.device)
+        split: ImageSplit = getattr(self.images, part)
+        purpose = Purpose.TEST if part == "test" else Purpose.VALIDATION
+        return BinarizedRows(split.images, self.device, purpose, *entropy)
+
+    def _elbo(self, rows: Rows, start: int, stride: int) -> dict[str, float]:
+        sums, count = torch.zeros(3, dtype=torch.float64, device=self.device), 0
+        for x in rows.chunks(EVALUATION_ROWS, start, stride):
+            terms = self.model.elbo_terms(x)
+            sums += terms.sum(1)
+            count += terms.shape[1]
+        means = self.mean_over_rows(sums, count) if stride > 1 else (sums / count).tolist()
+        return self.figures(dict(zip(self.model.terms, means, strict=True)))
+
+    @torch.no_grad()
+    def latent_means(self, images: Tensor, *entropy: int) -> Tensor:
+        """Posterior means of binarised images, [rows, coordinates]."""
+        rows = BinarizedRows(images, self.device, Purpose.NEIGHBOURS, *entropy)
+        latent = self.model.latent
+        return torch.cat(
+            [latent.mean(self.model.posterior(x)) for x in rows.chunks(EVALUATION_ROWS)]
+        )
+
+    @torch.no_grad()
+    def _knn(self, images: ImageSet, x: Tensor, draws: int) -> dict[str, list[float]]:
+        latent = self.model.latent
+        train = self.latent_means(images.train.images, TEST_SEED)
+        test = torch.cat(
+            [latent.mean(self.model.posterior(rows)) for rows in x.split(EVALUATION_ROWS)]
+        )
+        smallest_class = int(torch.bincount(images.train.labels).min())
+        accuracies: dict[str, list[float]] = {}
+        for count in LABEL_COUNTS:
+            if count % images.classes or count // images.classes > smallest_class:
+                continue
+            accuracies[str(count)] = []
+            for draw in range(draws):
+                chooser = generator(Purpose.LABELS, TEST_SEED, count, draw)
+                chosen = balanced_subset(images.train.labels, count, chooser).to(self.device)
+                found = nearest_labels(
+                    train[chosen],
+                    images.train.labels.to(self.device)[chosen],
+                    test,
+                    distance=latent.distance,
+                )
+                right = found == images.test.labels.to(self.device)
+                accuracies[str(count)].append(float(right.double().mean()))
+        return accuracies
+
+
+def check_batch(config: RunConfig, rows: int, processes: Processes) -> None:
+    if config.batch_size > rows:
+        raise ConfigError(
+            f"--batch-size: expected at most the {rows} training rows, got {config.batch_size}"
+        )
+    if config.batch_size % processes.count:
+        raise ConfigError(
+            f"--batch-size: expected a multiple of the {processes.count} processes, "
+            f"got {config.batch_size}"
+        )
