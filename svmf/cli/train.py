@@ -2,8 +2,13 @@
 """`svmf train`: from options to a run folder."""
 
 import argparse
+import os
 import shlex
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from svmf.training import RunConfig
 
 HELP = "train a model, or continue a run that was stopped"
 EXAMPLES = (
@@ -97,7 +102,9 @@ def run(args: argparse.Namespace) -> int:
     if args.resume and args.out is None:
         raise ConfigError("--resume needs the run folder: --out RUN")
     if args.checkpoint_seconds < 0:
-        raise ConfigError(f"--checkpoint-seconds: expected at least 0, got {args.checkpoint_seconds}")
+        raise ConfigError(
+            f"--checkpoint-seconds: expected at least 0, got {args.checkpoint_seconds}"
+        )
     options = {
         "progress": ProgressLine(enabled=not args.quiet and _is_writer()),
         "checkpoint_seconds": args.checkpoint_seconds,
@@ -128,11 +135,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _is_writer() -> bool:
-    import os
-
     return os.environ.get("RANK", "0") == "0"
 
 
-def _default_folder(config: "RunConfig") -> str:  # type: ignore[name-defined]  # noqa: F821
+def _default_folder(config: "RunConfig") -> str:
     data = config.data.rstrip("/").rsplit("/", 1)[-1]
     return f"runs/{config.model}-{data}-d{config.dim}-seed{config.seed}"

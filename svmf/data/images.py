@@ -91,7 +91,7 @@ def load_idx_folder(folder: Path, name: str | None = None) -> ImageSet:
 
 def load_digits() -> ImageSet:
     """scikit-learn's 1,797 digits of 8x8 pixels: 1,297 train, 250 validate, 250 test."""
-    from sklearn.datasets import load_digits as read
+    from sklearn.datasets import load_digits as read  # type: ignore[import-untyped]
 
     images, labels = read(return_X_y=True)
     grey = np.rint(images * (255 / 16)).astype(np.uint8)

@@ -13,7 +13,7 @@ from svmf.models.latent import (
     PowerSphericalLatent,
     SphericalLatent,
 )
-from svmf.models.likelihood import Bernoulli, Gaussian, bernoulli_log_prob
+from svmf.models.likelihood import Bernoulli, Gaussian, Likelihood, bernoulli_log_prob
 from svmf.models.semi_supervised import SemiSupervisedVAE
 from svmf.models.vae import VAE
 
@@ -26,6 +26,7 @@ __all__ = [
     "GaussianLatent",
     "GraphVAE",
     "Latent",
+    "Likelihood",
     "PointLatent",
     "PowerSphericalLatent",
     "SemiSupervisedVAE",

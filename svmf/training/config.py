@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The configuration of a run: one flat record, checked once, kept as readable JSON in the run folder.
+"""The configuration of a run: one flat record, checked once, kept as readable JSON.
 
 `MODELS` names what `svmf train` can train, with the paper's settings as defaults.
 """
@@ -95,7 +95,7 @@ def make_config(model: str, **options: Any) -> RunConfig:
 
 
 def config_from_json(text: str, origin: str) -> RunConfig:
-    """A configuration file may have been edited, or made by somebody else: every type is checked."""
+    """A configuration file may have been edited or made by a stranger: every type is checked."""
     try:
         content = json.loads(text)
     except (json.JSONDecodeError, RecursionError) as error:
@@ -115,7 +115,7 @@ def config_from_json(text: str, origin: str) -> RunConfig:
     return check_config(RunConfig(**content))
 
 
-_TYPES: dict[str, tuple[type, ...]] = {
+_TYPES: dict[str, tuple[type[Any], ...]] = {
     "model": (str,),
     "data": (str,),
     "data_root": (str, type(None)),

@@ -18,6 +18,7 @@ from svmf.training.task import Task
 
 
 class GraphTask(Task):
+    terms = GraphVAE.terms
     score = "auc"
 
     def __init__(self, config: RunConfig, processes: Processes) -> None:
@@ -73,7 +74,10 @@ class GraphTask(Task):
         self._draw.set_state(state)
 
     def _auc_ap(self, present: Tensor, absent: Tensor) -> dict[str, float]:
-        from sklearn.metrics import average_precision_score, roc_auc_score
+        from sklearn.metrics import (  # type: ignore[import-untyped]
+            average_precision_score,
+            roc_auc_score,
+        )
 
         edges = torch.cat([present, absent], dim=1).to(self.device)
         scores = self.model.score(edges).cpu().double().numpy()

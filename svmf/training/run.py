@@ -16,7 +16,7 @@ from svmf.training.randomness import Purpose, derived_seed
 from svmf.training.run_folder import RunFolder
 from svmf.training.semi_supervised_task import SemiSupervisedTask
 from svmf.training.task import Task
-from svmf.training.tensorboard import TensorBoardSink
+from svmf.training.tensorboard import TensorBoardSink, require_tensorboard
 from svmf.training.trainer import Outcome, Trainer, load_best
 from svmf.training.vae_task import VAETask
 
@@ -32,7 +32,8 @@ def start_run(config: RunConfig, out: str | os.PathLike[str], **options: Any) ->
     folder = RunFolder(out)
     if folder.exists():
         raise RunError(
-            f"{folder.path}: already holds a run; continue it with --resume, or choose another --out"
+            f"{folder.path}: already holds a run; "
+            "continue it with --resume, or choose another --out"
         )
     return _train(config, folder, fresh=True, **options)
 
@@ -66,6 +67,8 @@ def _train(
     with _Session(config) as processes:
         # the data come first: a missing data set leaves no empty run folder behind
         task = make_task(config, processes)
+        if tensorboard:
+            require_tensorboard()
         sinks = []
         if processes.writes:
             if fresh:

@@ -58,7 +58,7 @@ class RunFolder:
         atomic_write(self.config_path, config.to_json().encode())
 
     def lock(self) -> None:
-        """Refuses a second process on the same run. The lock goes with the process, kill included."""
+        """Refuses a second process on the same run. The lock ends with the process, however."""
         try:
             stream = (self.path / ".lock").open("w")
         except OSError as error:

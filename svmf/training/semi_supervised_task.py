@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""M1+M2 on images: every training row without its label, and a few rows with theirs in each step."""
+"""M1+M2 on images: each step takes rows without labels and a few rows with theirs."""
 
 from typing import Any
 
@@ -18,6 +18,7 @@ from svmf.training.vae_task import EVALUATION_ROWS, TEST_SEED, check_batch
 
 
 class SemiSupervisedTask(Task):
+    terms = SemiSupervisedVAE.terms
     score = "elbo"
 
     def __init__(self, config: RunConfig, processes: Processes) -> None:
@@ -27,9 +28,7 @@ class SemiSupervisedTask(Task):
         if int(labels.min()) < 0:
             raise DataError(f"data set {self.images.name!r} has no labels, which M1+M2 needs")
         try:
-            chosen = balanced_subset(
-                labels, config.labels, generator(Purpose.LABELS, config.seed)
-            )
+            chosen = balanced_subset(labels, config.labels, generator(Purpose.LABELS, config.seed))
         except ValueError as error:
             raise ConfigError(f"--labels: {error}") from None
         check_batch(config, len(labels), processes)

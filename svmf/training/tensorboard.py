@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: MIT
 """Metrics for TensorBoard, on request. The package is not among svmf's dependencies."""
 
+import importlib.util
 from pathlib import Path
 from typing import Any
 
 from svmf.errors import ConfigError
 
 
+def require_tensorboard() -> None:
+    if importlib.util.find_spec("tensorboard") is None:
+        raise ConfigError("--tensorboard needs the package tensorboard, which is not installed")
+
+
 class TensorBoardSink:
     def __init__(self, folder: Path) -> None:
-        try:
-            from torch.utils.tensorboard import SummaryWriter
-        except ImportError:
-            raise ConfigError("--tensorboard needs the package tensorboard, not installed") from None
+        from torch.utils.tensorboard import SummaryWriter
+
         self._writer = SummaryWriter(str(folder))
 
     def write(self, epoch: int, record: dict[str, Any]) -> None:

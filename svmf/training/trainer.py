@@ -64,13 +64,13 @@ class Trainer:
         self._stopping = EarlyStopping(self.config.look_ahead, self.config.warm_up)
         self._best: dict[str, Tensor] = {}
         self._epoch, self._step = 1, 0  # the next step to take
-        self._terms = task.model.terms
+        self._terms: tuple[str, ...] = task.terms
         self._sums = self._zero_sums()
         self._beta = torch.zeros((), device=self.device)
         torch.manual_seed(derived_seed(Purpose.NOISE, self.config.seed, self.processes.rank))
 
     def run(self) -> Outcome:
-        """Trains to the end, or until Ctrl-C. Continues from the folder's checkpoint if it has one."""
+        """Trains to the end, or until Ctrl-C; from the folder's checkpoint if it has one."""
         self._prepare()
         with Interruption() as interruption:
             started = time.monotonic()
@@ -100,9 +100,7 @@ class Trainer:
     def _train_epoch(self, interruption: Interruption) -> bool:
         """The rest of the current epoch. False if it was interrupted between two steps."""
         task, model, optimizer = self.task, self._model, self._optimizer
-        self._beta.fill_(
-            self.config.beta * warm_up_weight(self._epoch, self.config.warm_up)
-        )
+        self._beta.fill_(self.config.beta * warm_up_weight(self._epoch, self.config.warm_up))
         task.begin_epoch(self._epoch)
         task.model.train()
         alone, on_cpu, steps = self.processes.count == 1, self.device.type == "cpu", task.steps
@@ -144,10 +142,11 @@ class Trainer:
                 name: tensor.detach().cpu().clone()
                 for name, tensor in self.task.model.state_dict().items()
             }
+        train = self.task.figures(terms)
         record = {
             "epoch": self._epoch,
             "beta": self._beta.item(),
-            "train": self.task.figures(terms),
+            "train": train,
             "validation": validation,
             "best": better,
         }
@@ -165,14 +164,14 @@ class Trainer:
             )
             for sink in self._sinks:
                 sink.write(self._epoch, record)
-            self._progress.update(1.0, self._describe(record["train"]))
+            self._progress.update(1.0, self._describe(train))
         self._epoch, self._step = self._epoch + 1, 0
         self._sums = self._zero_sums()
         if self.processes.any(time.monotonic() - self._saved > self._checkpoint_seconds):
             self._save()
 
     def _save(self) -> None:
-        """Writes the checkpoint; every process takes part, since each has its own random streams."""
+        """Writes the checkpoint. Every process takes part: each has random streams of its own."""
         random = self.processes.gather(
             {"noise": noise_state(self.device), "task": self.task.random_state()}
         )

@@ -12,6 +12,7 @@ from svmf.models import (
     VAE,
     Bernoulli,
     Gaussian,
+    Likelihood,
     balanced_subset,
     exact_log_likelihood_2d,
     log_likelihood,
@@ -30,6 +31,7 @@ _CIRCLE_POINTS = 3000
 
 
 class VAETask(Task):
+    terms = VAE.terms
     score = "elbo"
 
     def __init__(self, config: RunConfig, processes: Processes) -> None:
@@ -40,7 +42,8 @@ class VAETask(Task):
             points = make_circle(_CIRCLE_POINTS, config.seed).points
             train, self._validation, self._test = points.split([2000, 500, 500])
             self.train = PlainRows(train, self.device)
-            inputs, likelihood = points.shape[1], Gaussian()
+            inputs = points.shape[1]
+            likelihood: Likelihood = Gaussian()
         else:
             self.images = load_images_named(config.data, config.data_root)
             self.train = BinarizedRows(
