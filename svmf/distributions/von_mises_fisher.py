@@ -11,6 +11,7 @@ from torch import Generator, Size, Tensor
 from svmf import functional as F
 from svmf.distributions._directional import DirectionalDistribution
 from svmf.distributions._fit import mean_direction
+from svmf.distributions._marginal import cosine_cdf
 
 
 class VonMisesFisher(DirectionalDistribution):
@@ -76,6 +77,13 @@ class VonMisesFisher(DirectionalDistribution):
         if self._validate_args:
             self._validate_sample(value)
         return F.vmf_log_prob(value, self.loc, self.concentration)
+
+    def marginal_cdf(self, value: Tensor) -> Tensor:
+        """P(loc.z <= value): the distribution function of the cosine between z and `loc`.
+
+        `value` broadcasts with the batch shape. Differentiable in `value` and the concentration.
+        """
+        return cosine_cdf(value, self.concentration, self.loc.shape[-1]).to(self.loc.dtype)
 
     def entropy(self) -> Tensor:
         return F.vmf_entropy(self.concentration, self.loc.shape[-1])

@@ -3,6 +3,7 @@
 
 import copy
 import io
+import math
 import pickle
 
 import pytest
@@ -52,6 +53,34 @@ def test_variance_keeps_its_digits_and_its_gradient(exact):
     assert torch.autograd.gradcheck(total_variance, kappa)
     with torch.no_grad():
         assert not total_variance(kappa).requires_grad
+
+
+@pytest.mark.parametrize("dim", [2, 3, 4, 30])
+@pytest.mark.parametrize("kappa", [0.0, 0.7, 25.0, 2000.0])
+def test_marginal_cdf_equals_quadrature(exact, dim, kappa):
+    angle = (torch.arange(400_000, dtype=torch.float64) + 0.5) * (math.pi / 400_000)
+    density = torch.exp(kappa * (angle.cos() - 1) + (dim - 2) * angle.sin().log())
+    density /= density.max()
+    upper = density.cumsum(0) / density.sum()  # P(angle <= the end of each cell)
+    quantiles = torch.searchsorted(upper, torch.tensor([1e-3, 0.1, 0.5, 0.9, 0.999]).double())
+    w = ((quantiles.double() + 1) * (math.pi / 400_000)).cos()
+    q = VonMisesFisher(exact.directions(dim), kappa)
+    torch.testing.assert_close(q.marginal_cdf(w), 1 - upper[quantiles], rtol=0, atol=1e-7)
+    assert q.marginal_cdf(torch.tensor([-1.0, 1.0])).tolist() == [0, 1]
+
+
+def test_marginal_cdf_in_closed_form_on_s2(exact):
+    """F(w) = (exp(kappa w) - exp(-kappa)) / (exp(kappa) - exp(-kappa)), also deep in the tail."""
+    w = torch.linspace(-0.99, 0.99, 21, dtype=torch.float64, requires_grad=True)
+    kappa = torch.tensor(12.0, dtype=torch.float64, requires_grad=True)
+    closed = torch.expm1(kappa * (w + 1)) / torch.expm1(2 * kappa)
+    ours = VonMisesFisher(exact.directions(3), kappa).marginal_cdf(w)
+    torch.testing.assert_close(ours, closed, rtol=1e-12, atol=0)
+    for variable in (w, kappa):
+        expected, actual = (
+            torch.autograd.grad(y.sum(), variable, retain_graph=True)[0] for y in (closed, ours)
+        )
+        torch.testing.assert_close(actual, expected, rtol=1e-10, atol=0)
 
 
 @pytest.mark.parametrize(
