@@ -7,9 +7,9 @@
 //   1-w = 2 b eps/D,   1+w = 2 (1-eps)/D,   log acceptance = 2 nu (x + log1p(-x)),   x = kappa (1-2 eps)/((s+kappa+nu) D).
 // The symmetric Beta comes from Ulrich's polar formula, eps = (1 + rho cos(theta))/2 with rho^2 = 1 - U^(1/(nu-1/2)).
 //
-// Termination: the acceptance probability of a proposal is at least 0.6 for every m >= 2 and kappa >= 0 (its minimum is
-// reached for m = 2, kappa -> infinity: sqrt(e^-1 pi/2) = 0.657...; tests/math/test_wood.py scans it), so kMaxProposals
-// rejections in a row have probability below 0.4^256 = 1e-101. A row that got there all the same is given nan.
+// Termination: the acceptance probability of a proposal falls with kappa from 1 to e^nu Gamma(2 nu)/((4 nu)^nu Gamma(nu)),
+// which is smallest for m = 2: sqrt(e/(2 pi)) = 0.6577 (tests/sampler/test_proposals.py scans it). So kMaxProposals
+// rejections in a row have probability below 0.343^256 < 1e-118. A row that got there all the same is given nan.
 #pragma once
 
 #include "math/elementary.h"

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT
+"""Keeps the promise of gof.py: a run makes no more checks than its false-alarm rate allows for."""
+
+import gof
+import pytest
+import torch
+
+
+@pytest.fixture(scope="session", autouse=True)
+def checks_are_counted():
+    yield
+    assert gof.Ledger.count <= gof.CHECKS
+
+
+def unit_vectors(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> torch.Tensor:
+    """Random unit vectors [*shape]."""
+    generator = torch.Generator().manual_seed(seed)
+    normal = torch.randn(*shape, generator=generator, dtype=torch.float64)
+    return torch.nn.functional.normalize(normal, dim=-1).to(dtype)
+
+
+@pytest.fixture(scope="session")
+def directions():
+    return unit_vectors
