@@ -28,7 +28,7 @@ class PowerSpherical(DirectionalDistribution):
     >>> q.mean
     tensor([0.0000, 0.0000, 0.7500])
     >>> q.entropy()
-    tensor(1.4422)
+    tensor(1.4423)
     """
 
     def rsample(self, sample_shape: Size | tuple[int, ...] = ()) -> Tensor:
