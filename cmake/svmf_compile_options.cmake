@@ -17,7 +17,7 @@ endif()
 
 # Writes what built the module into one source file's definitions; svmf.build_info() shows it.
 function(svmf_describe_build source)
-  string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
+  string(REPLACE ";" " " isas "${SVMF_CPU_ISAS}")
   set(cuda_version "")
   if(SVMF_CUDA_ENABLED)
     set(cuda_version "${CMAKE_CUDA_COMPILER_VERSION}")
@@ -25,7 +25,7 @@ function(svmf_describe_build source)
   set_property(SOURCE ${source} APPEND PROPERTY COMPILE_DEFINITIONS
     SVMF_COMPILER="${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}"
     SVMF_CXX_FLAGS="-O3 -fno-math-errno -fno-trapping-math -ffp-contract=off ${CMAKE_CXX_FLAGS}"
-    SVMF_CPU_ISAS="${SVMF_CPU_ISAS}"
+    SVMF_CPU_ISAS="${isas}"
     SVMF_CUDA_VERSION="${cuda_version}"
     SVMF_CUDA_ARCHS="${SVMF_CUDA_ARCH_TEXT}"
     SVMF_TORCH_HEADERS="${SVMF_TORCH_VERSION}"

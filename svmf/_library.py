@@ -22,5 +22,4 @@ def build_info() -> dict[str, str]:
     lines = torch.ops.svmf._build_info().splitlines()
     info = {"svmf": __version__, "torch": str(torch.__version__)}
     info.update(line.split("=", 1) for line in lines)
-    info["cpu_isas"] = info["cpu_isas"].replace(";", " ")
     return info

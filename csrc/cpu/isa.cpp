@@ -37,10 +37,10 @@ const RowKernelTable& choose() {
   STD_TORCH_CHECK((wanted != "avx2" || cpu_has_avx2()) && (wanted != "avx512" || cpu_has_avx512()),
                   "svmf: SVMF_CPU_ISA is ", wanted, ", which this CPU does not have");
 #if defined(__x86_64__)
-  if (wanted == "avx512" || (wanted.empty() && cpu_has_avx512())) return isa_avx512::row_kernel_table();
-  if (wanted == "avx2" || (wanted.empty() && cpu_has_avx2())) return isa_avx2::row_kernel_table();
+  if (wanted == "avx512" || (wanted.empty() && cpu_has_avx512())) return row_kernel_tables::isa_avx512();
+  if (wanted == "avx2" || (wanted.empty() && cpu_has_avx2())) return row_kernel_tables::isa_avx2();
 #endif
-  return isa_baseline::row_kernel_table();
+  return row_kernel_tables::isa_baseline();
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 // log I_v(x), log(e^-x I_v(x)), the ratio I_v(x)/I_(v-1)(x) and its derivative, real order v >= 0, x >= 0.
 //
 // I_v belongs to the vMF distribution with nu = v + 1/2: with its V, s, c (vmf_kappa.h, same notation)
-//   log(e^-x I_v) = K + c^2/(s+x) + (1-p) V + v log(x/(s+c)) + log(2/(s+c))/2,   K = nu log c - lgamma(v+1) - c,
+//   log(e^-x I_v) = K + c^2/(s+x) + (1-c/s) V + v log(x/(s+c)) + log(2/(s+c))/2,   K = nu log c - lgamma(v+1) - c,
 // which has no large terms that cancel, neither at small nor at large x. The polynomials exist for 2v integer (v <= 31)
 // and for nu >= 32; other orders are reached from v+N by downward recurrence (DLMF 10.29.1), which is stable.
 // Errors: docs/math.md, enforced by tests/math/test_log_bessel.py. Negative or nan x, v < 0 -> nan.
@@ -15,30 +15,15 @@
 namespace svmf {
 inline namespace SVMF_ISA {
 
-// The smallest nu for which the expansion in 1/nu has full precision (tools/make_coefficients.py).
-inline constexpr double kLargeNu = 32.0;
 // The recurrence takes its logarithm from L below this x and from the product of the ratios above: the product
 // underflows for small x, and L loses digits to x for large x.
 inline constexpr double kRecurrenceProductX = 64.0;
-
-// nu log c - lgamma(nu + 1/2) - c. For c = nu by Stirling's series (DLMF 5.11.1 at z = nu + 1/2), whose first omitted
-// term is below 1e-17 for nu >= 32.
-inline double bessel_constant(double nu, double c) {
-  if (nu >= kLargeNu) {
-    const double h = 1.0 / nu, h2 = h * h;
-    return -0.91893853320467274178 +
-           h * (1.0 / 24 + h2 * (-7.0 / 2880 + h2 * (31.0 / 40320 + h2 * (-127.0 / 215040))));
-  }
-  const long double n = nu, center = c;
-  return static_cast<double>(n * logl(center) - lgammal(n + 0.5L) - center);
-}
 
 // Everything that depends on the order alone.
 template <class Scalar>
 struct BesselOrder {
   VmfTable<Scalar> table;  // of order + steps
   Scalar order;
-  Scalar constant;    // K of order + steps
   Scalar log_factor;  // lgamma(order + 1), for steps > 0
   int steps;
 };
@@ -46,7 +31,7 @@ struct BesselOrder {
 // Whether `order` has polynomials of its own.
 inline bool has_own_table(double order) {
   const double m = 2 * order + 2;
-  return order >= 0 && ((m <= 64 && m == std::floor(m)) || order + 0.5 >= kLargeNu);
+  return order >= 0 && ((m <= 64 && m == std::floor(m)) || order + 0.5 >= coefficients::kLargeNu);
 }
 
 template <class Scalar>
@@ -54,12 +39,11 @@ inline BesselOrder<Scalar> make_bessel_order(double order) {
   BesselOrder<Scalar> result;
   const double nu = order + 0.5;
   result.order = static_cast<Scalar>(order);
-  result.steps = has_own_table(order) ? 0 : static_cast<int>(std::ceil(kLargeNu - nu));
+  result.steps = has_own_table(order) ? 0 : static_cast<int>(std::ceil(coefficients::kLargeNu - nu));
   const double m = 2 * order + 2;
-  result.table = result.steps == 0 && nu < kLargeNu
+  result.table = result.steps == 0 && nu < coefficients::kLargeNu
                      ? make_vmf_table<Scalar>(static_cast<int64_t>(m))
                      : make_vmf_table_for_nu<Scalar>(nu + result.steps);
-  result.constant = static_cast<Scalar>(bessel_constant(nu + result.steps, result.table.c));
   result.log_factor = static_cast<Scalar>(result.steps ? lgammal(static_cast<long double>(order) + 1) : 0.0L);
   return result;
 }
@@ -79,14 +63,13 @@ SVMF_INLINE V log_tangent(const KappaPlace<V>& at, V c) {
 
 // log(e^-x I_v(x)) of the order that owns the table.
 template <class V>
-SVMF_INLINE V log_ive_of_table(const KappaPlace<V>& at, V order, V constant,
-                               const VmfTable<ScalarOf<V>>& table) {
+SVMF_INLINE V log_ive_of_table(const KappaPlace<V>& at, V order, const VmfTable<ScalarOf<V>>& table) {
   using S = ScalarOf<V>;
   const V c(table.c);
   const V power = select(order == V(0), V(0), order * log_tangent(at, c));
   const V half_log = V(S(0.5)) * logarithm(V(2) / (at.s + c));
-  const V small = c * (c / (at.s + at.kappa)) + at.gap * evaluate(kV, at, table);
-  return (power + half_log) + (small + constant);
+  const V small = c * (c / (at.s + at.kappa)) + at.x * evaluate(kV, at, table);
+  return (power + half_log) + (small + V(table.bessel_constant));
 }
 
 // Value at the ends of the domain, and nan outside.
@@ -102,7 +85,7 @@ SVMF_INLINE V bessel_direct(V x, const BesselOrder<ScalarOf<V>>& of) {
   using F = BesselFunction;
   const KappaPlace<V> at = place_kappa(x, of.table);
   const V zero = of.order == 0 ? V(0) : -infinity<V>();
-  const V scaled = log_ive_of_table(at, V(of.order), V(of.constant), of.table);
+  const V scaled = log_ive_of_table(at, V(of.order), of.table);
   if constexpr (kFunction == F::kLogIve) return guard_bessel(x, scaled, zero, -infinity<V>());
   else return guard_bessel(x, x + scaled, zero, infinity<V>());
 }
@@ -137,13 +120,13 @@ SVMF_INLINE BesselRecurrence<V> recur_down(const KappaPlace<V>& at, double order
 
 // log I_v or its scaled form by recurrence, double only.
 template <BesselFunction kFunction, class V>
-SVMF_INLINE V log_bessel_by_recurrence(V x, double order, int steps, V constant, V log_factor,
+SVMF_INLINE V log_bessel_by_recurrence(V x, double order, int steps, V log_factor,
                                        const VmfTable<double>& table) {
   const KappaPlace<V> at = place_kappa(x, table);
   const BesselRecurrence<V> r = recur_down(at, order, steps, table);
-  const V L = log_partition_at(at, shared_logarithm(at, table), table) + log1p_positive(r.Q);
+  const V L = log_partition_at(at, shared_logarithm(at), table) + log1p_positive(r.Q);
   const V below = (L - log_factor) + V(order) * logarithm(x * V(0.5));
-  const V above = log_ive_of_table(at, V(order + steps), constant, table) - logarithm(r.product);
+  const V above = log_ive_of_table(at, V(order + steps), table) - logarithm(r.product);
   const auto small = x < V(kRecurrenceProductX);
   const V zero = order == 0 ? V(0) : -infinity<V>();
   if constexpr (kFunction == BesselFunction::kLogIve) {

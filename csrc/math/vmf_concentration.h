@@ -26,7 +26,7 @@ SVMF_INLINE V vmf_concentration(V R, const VmfTable<ScalarOf<V>>& table) {
     V slope_of_E;
     const V E = evaluate_with_slope(kE, at, table, &slope_of_E);
     const V e = E * nu / (at.s + at.s);
-    const V kappa_e_slope = e * log_slope_of_e(at, E, slope_of_E);  // kappa de/dkappa, in [-1/2, 0]
+    const V kappa_e_slope = -e * log_decay_of_e(at, E, slope_of_E);  // kappa de/dkappa, in [-1/2, 0]
     // f = slope (nu + e) - kappa, kappa f' = slope kappa e' - kappa
     const V f = mul_add(slope, nu + e, -kappa);
     kappa = kappa - f * kappa / mul_add(slope, kappa_e_slope, -kappa);

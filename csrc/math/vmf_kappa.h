@@ -4,7 +4,7 @@
 //
 // Everything hangs on one smooth quantity e(kappa) in (0, 1/2], defined by A = kappa/(a + sqrt(a^2 + kappa^2)) with
 // a = nu + e and nu = (m-1)/2 (docs/math.md). e, and the remainders W of KL and V of L, are piecewise polynomials in
-// p = c/sqrt(c^2 + kappa^2); their coefficients for one m are a VmfTable. Errors: see docs/math.md, enforced by
+// x = 1 - c/sqrt(c^2 + kappa^2); their coefficients for one m are a VmfTable. Errors: see docs/math.md, enforced by
 // tests/math/test_vmf_kappa.py. kappa = 0 is exact; kappa < 0 or nan -> nan; kappa = inf -> the limit.
 #pragma once
 
@@ -26,55 +26,52 @@ SVMF_INLINE V root_sum_squares(V a, V k) {
   return select(k > V(kHugeKappa<ScalarOf<V>>), k, square_root(mul_add(k, k, a * a)));
 }
 
-// Where kappa lies on the map p = c/s, and the quantities that come with it.
+// Where kappa lies on the map, and the quantities that come with it.
 template <class V>
 struct KappaPlace {
   V kappa;
   V s;     // sqrt(c^2 + kappa^2)
-  V p;     // c/s
-  V gap;   // 1 - p = d/s
-  V rise;  // d = s - c
-  V t;     // local variable of the piece, in [-1, 1]
+  V x;     // 1 - c/s = kappa^2/(s (s + c))
+  V y;     // (s - c)/(2c) = kappa^2/(2c (s + c))
+  V t;     // local variable of the piece
   RowIndex<V> piece;
 };
 
 template <class V>
 SVMF_INLINE KappaPlace<V> place_kappa(V kappa, const VmfTable<ScalarOf<V>>& table) {
   const V c(table.c);
-  const V s = root_sum_squares(c, kappa);
-  const V p = c / s;
-  const V ratio = kappa / (s + c);
-  const V rise = select(kappa == infinity<V>(), kappa, kappa * ratio);
-  const V gap = select(kappa == infinity<V>(), V(1), rise / s);
-  const auto index = piece_index(p, table);
-  const RowIndex<V> piece(index);
-  const V t = mul_add(p, piece.pick(table.scale), piece.pick(table.offset));
-  return {kappa, s, p, gap, rise, t, piece};
+  const V square_kappa = kappa * kappa;
+  const V square_s = mul_add(c, c, square_kappa);
+  const auto huge = kappa > V(kHugeKappa<ScalarOf<V>>);
+  const V s = select(huge, kappa, square_root(square_s));
+  const V x = select(huge, V(1), square_kappa / mul_add(s, c, square_s));
+  const V twice_c = c + c;
+  const V y = select(huge, kappa * V(table.half_over_c), square_kappa / mul_add(s, twice_c, twice_c * c));
+  const RowIndex<V> piece(piece_index(x, table));
+  return {kappa, s, x, y, x - piece.pick(table.center), piece};
 }
 
 // One of the three piecewise polynomials (kE, kW, kV) at the place.
 template <class V>
 SVMF_INLINE V evaluate(int function, const KappaPlace<V>& at, const VmfTable<ScalarOf<V>>& table) {
-  constexpr int kCount = VmfTable<ScalarOf<V>>::kCoefficients;
-  V sum = at.piece.pick(table.coefficient[function][kCount - 1]);
-  for (int i = kCount - 2; i >= 0; --i) {
-    sum = mul_add(sum, at.t, at.piece.pick(table.coefficient[function][i]));
-  }
+  int i = table.terms[function] - 1;
+  V sum = at.piece.pick(table.coefficient[function][i]);
+  while (--i >= 0) sum = mul_add(sum, at.t, at.piece.pick(table.coefficient[function][i]));
   return sum;
 }
 
-// The same with the derivative with respect to p.
+// The same with the derivative with respect to x.
 template <class V>
 SVMF_INLINE V evaluate_with_slope(int function, const KappaPlace<V>& at,
                                   const VmfTable<ScalarOf<V>>& table, V* slope) {
-  constexpr int kCount = VmfTable<ScalarOf<V>>::kCoefficients;
-  V sum = at.piece.pick(table.coefficient[function][kCount - 1]);
+  int i = table.terms[function] - 1;
+  V sum = at.piece.pick(table.coefficient[function][i]);
   V derivative(0);
-  for (int i = kCount - 2; i >= 0; --i) {
+  while (--i >= 0) {
     derivative = mul_add(derivative, at.t, sum);
     sum = mul_add(sum, at.t, at.piece.pick(table.coefficient[function][i]));
   }
-  *slope = derivative * at.piece.pick(table.scale);
+  *slope = derivative;
   return sum;
 }
 
@@ -109,46 +106,30 @@ SVMF_INLINE V one_minus_mean_length(const MeanLength<V>& x, V kappa) {
   return select(kappa == infinity<V>(), V(0), x.a * (x.q + kappa) / ((x.S + kappa) * x.q));
 }
 
-// log((s + c)/(2c)) = log1p(d/(2c)): the logarithm that KL and L share.
+// log((s + c)/(2c)): the logarithm that KL and L share.
 template <class V>
-SVMF_INLINE V shared_logarithm(const KappaPlace<V>& at, const VmfTable<ScalarOf<V>>& table) {
-  return log1p_positive(at.rise * V(table.half_over_c));
+SVMF_INLINE V shared_logarithm(const KappaPlace<V>& at) {
+  return log1p_positive(at.y);
 }
 
 template <class V>
 SVMF_INLINE V kl_uniform_at(const KappaPlace<V>& at, V logarithm, const VmfTable<ScalarOf<V>>& table) {
-  return mul_add(V(table.nu), logarithm, at.gap * evaluate(kW, at, table));
+  return mul_add(V(table.nu), logarithm, at.x * evaluate(kW, at, table));
 }
 
 // L = log E[exp(kappa w)] under the uniform distribution.
 template <class V>
 SVMF_INLINE V log_partition_at(const KappaPlace<V>& at, V logarithm, const VmfTable<ScalarOf<V>>& table) {
-  const V rest = at.gap * evaluate(kV, at, table);
-  const V finite = at.rise - mul_add(V(table.nu), logarithm, -rest);
-  return select(at.kappa == infinity<V>(), at.kappa, finite);
+  const V twice_c(table.c + table.c);
+  const V L = mul_add(twice_c, at.y, -(V(table.nu) * logarithm)) + at.x * evaluate(kV, at, table);
+  return select(at.kappa == infinity<V>(), at.kappa, L);
 }
 
-// kappa e'/e = -(1 - p^2)(1 + p E'/E), from the derivative of the approximation: the exact relation cancels.
+// -kappa e'/e = (1 - p^2)(1 - p E'/E) with p = 1 - x, from the derivative of the approximation: the exact relation
+// between e' and e cancels.
 template <class V>
-SVMF_INLINE V log_slope_of_e(const KappaPlace<V>& at, V E, V slope_of_E) {
-  return -(at.gap * (V(1) + at.p)) * (V(1) + at.p * slope_of_E / E);
-}
-
-// A'' = -(A'/kappa)((1 - 2e) - kappa e'/e). For small kappa 1 - 2e cancels; there the Taylor series
-// A = k/m - k^3/(m^2(m+2)) + 2k^5/(m^3(m+2)(m+4)) - (5m+12)k^7/(m^4(m+2)^2(m+4)(m+6)) + ... takes over.
-template <class V>
-SVMF_INLINE V mean_length_grad2(const KappaPlace<V>& at, const MeanLength<V>& x, V log_slope,
-                                const VmfTable<ScalarOf<V>>& table) {
-  using S = ScalarOf<V>;
-  const V m(table.m);
-  const V k = at.kappa;
-  const V grad = (x.e + x.e) / x.q;
-  const V general = -(grad / k) * ((V(1) - x.e - x.e) - log_slope);
-  const V z = square(k / m);
-  const V m2 = m / (m + V(2)), m4 = m / (m + V(4)), m6 = m / (m + V(6));
-  const V third = (V(5) + V(12) / m) * m2 * m4 * m6;
-  const V series = -(k / m) * (m2 / (m * m)) * mul_add(z, mul_add(z * V(42), third, V(-40) * m4), V(6));
-  return select(k < m * V(sizeof(S) == 4 ? S(0.1) : S(0.01)), series, general);
+SVMF_INLINE V log_decay_of_e(const KappaPlace<V>& at, V E, V slope_of_E) {
+  return at.x * (V(2) - at.x) * (V(1) - (V(1) - at.x) * slope_of_E / E);
 }
 
 template <KappaFunction kFunction, class V>
@@ -171,14 +152,17 @@ SVMF_INLINE V evaluate_kappa_function(V kappa, const VmfTable<ScalarOf<V>>& tabl
     const V E = evaluate_with_slope(kE, at, table, &slope);
     const V nu(table.nu);
     const MeanLength<V> x = mean_length_from_e(E * nu / (at.s + at.s), kappa, nu);
-    const V log_slope = log_slope_of_e(at, E, slope);
+    const V decay = log_decay_of_e(at, E, slope);
+    const V grad = (x.e + x.e) / x.q;  // A'
     if constexpr (kFunction == F::kKlUniformGrad2) {
-      y = (x.e + x.e) / x.q * (x.e + x.e + log_slope);
+      y = grad * (x.e + x.e - decay);
     } else {
-      y = mean_length_grad2(at, x, log_slope, table);
+      // A'' = -(A'/(kappa a)) (2 e kappa A + nu decay): terms of one sign.
+      const V sum = mul_add((x.e + x.e) * kappa, x.A, nu * decay);
+      y = select(kappa == V(0), V(0), -(grad / (kappa * x.a)) * sum);
     }
   } else {
-    const V logarithm = shared_logarithm(at, table);
+    const V logarithm = shared_logarithm(at);
     if constexpr (kFunction == F::kKlUniform) y = kl_uniform_at(at, logarithm, table);
     if constexpr (kFunction == F::kEntropy) y = V(table.log_surface) - kl_uniform_at(at, logarithm, table);
     if constexpr (kFunction == F::kLogPartition) y = log_partition_at(at, logarithm, table);
@@ -194,7 +178,7 @@ SVMF_INLINE V kl_uniform_with_grad(V kappa, const VmfTable<ScalarOf<V>>& table, 
   const MeanLength<V> x = mean_length_at(at, table);
   const auto valid = kappa >= V(0);
   *grad = select(valid, (x.e + x.e) * x.A, not_a_number<V>());
-  return select(valid, kl_uniform_at(at, shared_logarithm(at, table), table), not_a_number<V>());
+  return select(valid, kl_uniform_at(at, shared_logarithm(at), table), not_a_number<V>());
 }
 
 }  // namespace SVMF_ISA

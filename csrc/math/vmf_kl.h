@@ -31,7 +31,7 @@ template <class V>
 SVMF_INLINE V log_partition_minus_kappa_at(const KappaPlace<V>& at, V logarithm,
                                            const VmfTable<ScalarOf<V>>& table) {
   const V c(table.c);
-  const V rest = at.gap * evaluate(kV, at, table);
+  const V rest = at.x * evaluate(kV, at, table);
   return (c * (c / (at.s + at.kappa)) - c) - mul_add(V(table.nu), logarithm, -rest);
 }
 
@@ -51,7 +51,7 @@ template <class V>
 SVMF_INLINE V bregman_far(V k1, V k2, const MeanLength<V>& mean1, const KappaPlace<V>& at1,
                           const VmfTable<ScalarOf<V>>& table) {
   const KappaPlace<V> at2 = place_kappa(k2, table);
-  const V log1 = shared_logarithm(at1, table), log2 = shared_logarithm(at2, table);
+  const V log1 = shared_logarithm(at1), log2 = shared_logarithm(at2);
   const V own = kl_uniform_at(at1, log1, table);
   const V small = log_partition_at(at2, log2, table) - k2 * mean1.A;
   const V large = log_partition_minus_kappa_at(at2, log2, table) + k2 * one_minus_mean_length(mean1, k1);

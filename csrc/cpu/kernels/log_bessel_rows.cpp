@@ -36,7 +36,7 @@ SVMF_INLINE V recurrent(V x, double order, const BesselOrder<double>& of) {
   if constexpr (is_ratio(kFunction)) {
     return ratio_by_recurrence<kFunction>(x, order, of.steps, of.table);
   } else {
-    return log_bessel_by_recurrence<kFunction>(x, order, of.steps, V(of.constant), V(of.log_factor), of.table);
+    return log_bessel_by_recurrence<kFunction>(x, order, of.steps, V(of.log_factor), of.table);
   }
 }
 

@@ -22,13 +22,9 @@ constexpr const char* kIsaName = SVMF_STRING(SVMF_ISA) + sizeof("isa_") - 1;
 
 }  // namespace
 
-namespace SVMF_ISA {
-
-const RowKernelTable& row_kernel_table() {
+const RowKernelTable& row_kernel_tables::SVMF_ISA() {
   static constexpr RowKernelTable table{kIsaName, collect<float>(), collect<double>()};
   return table;
 }
-
-}  // namespace SVMF_ISA
 
 }  // namespace svmf

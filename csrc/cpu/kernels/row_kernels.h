@@ -42,15 +42,11 @@ struct RowKernelTable {
   RowKernels<double> f64;
 };
 
-// One per instruction set, in the namespace that row_kernels.cpp is compiled for.
-namespace isa_baseline {
-const RowKernelTable& row_kernel_table();
-}
-namespace isa_avx2 {
-const RowKernelTable& row_kernel_table();
-}
-namespace isa_avx512 {
-const RowKernelTable& row_kernel_table();
-}
+// One function per instruction set, named by the SVMF_ISA that row_kernels.cpp is compiled for.
+namespace row_kernel_tables {
+const RowKernelTable& isa_baseline();
+const RowKernelTable& isa_avx2();
+const RowKernelTable& isa_avx512();
+}  // namespace row_kernel_tables
 
 }  // namespace svmf

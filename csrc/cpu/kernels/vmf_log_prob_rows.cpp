@@ -20,7 +20,7 @@ void vmf_log_prob_rows(const S* value, const S* loc, const S* kappa, S* out, int
     for (int64_t i = 0; i < count; ++i) distance[i] = squared_distance(value + (r + i) * m, loc + (r + i) * m, m);
     const V k = V::load_first(kappa + r, count, S(1));
     const KappaPlace<V> at = place_kappa(k, table);
-    const V peak = -log_partition_minus_kappa_at(at, shared_logarithm(at, table), table) - V(table.log_surface);
+    const V peak = -log_partition_minus_kappa_at(at, shared_logarithm(at), table) - V(table.log_surface);
     const V y = mul_add(k * V(S(-0.5)), V::load(distance), peak);
     select(k >= V(0), y, not_a_number<V>()).store_first(out + r, count);
   }
