@@ -6,8 +6,8 @@ With nu = (m-1)/2, s = sqrt(c^2 + k^2) and x = 1 - c/s, the three smooth functio
     E = 2 e s/nu,   W = (KL - nu log1p(d/(2c)))/x,   V = (L - d + nu log1p(d/(2c)))/x,   d = s - c,
 
 are piecewise polynomials in t = x - center of the piece. m = 2..64: one table per m, fitted to
-high-precision values. nu >= 32: c = nu, and each coefficient is a polynomial in h = 1/nu, made from the
-exact uniform expansion in 1/nu. Integers, rationals and mpmath only, so the same bits come out everywhere.
+high-precision values. nu >= 32: c = nu, and each coefficient is a polynomial in h = 1/nu, made from
+the exact expansion. Integers, rationals and mpmath: the same bits come out on every machine.
 
     python tools/make_coefficients.py [--check]
 """
@@ -19,11 +19,22 @@ import math
 import sys
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from itertools import pairwise
 from multiprocessing import Pool
 from pathlib import Path
 
 import mpmath as mp
+from minimax import (
+    GRID,
+    chebyshev_points,
+    chebyshev_series,
+    differentiate,
+    evaluate_on_grid,
+    integrate,
+    minimax,
+    to_monomials,
+)
+from uniform_expansion import uniform_expansion
 
 PRECISION = 256  # bits: KL/x is 0/0 at x = 0, and 60 bits of it are lost at the node nearest to 0
 mp.mp.prec = PRECISION
@@ -33,8 +44,8 @@ SMALL_DIMS = range(2, 65)
 LARGE_NU = 32
 ORDERS_EXACT = 21  # terms of the expansion in 1/nu; the last is below 2e-21 at nu = 32
 
-# Share of the rounding unit eps that approximation may add: to A', 1-A, KL and L (values), and to k e'
-# (slope of E), which only second derivatives need.
+# Share of the rounding unit eps that approximation may add: to A', 1-A, KL and L (values), and to
+# k e' (slope of E), which only second derivatives need.
 VALUE_BUDGET = 0.15
 SLOPE_BUDGET = 0.6
 
@@ -74,12 +85,10 @@ def edges(denominator: int, *numerators: int) -> tuple[Fraction, ...]:
 
 
 EIGHTHS = edges(8, *range(1, 8))
-# The three inner edges of float64 are those that make m = 2 and m = 3, the hardest, need fewest terms.
+# The three inner edges of float64 make m = 2 and m = 3, the hardest, need the fewest terms. The
+# terms and orders of large nu are the smallest within the budgets at nu = 32.
 F64 = Format("F64", 53, 36, edges(64, 24, 41, 52), edges(4, 1, 2, 3), (13, 11, 11), 10)
 F32 = Format("F32", 24, 20, EIGHTHS, EIGHTHS, (5, 4, 4), 5)
-
-
-# --- High-precision values -------------------------------------------------------------------------
 
 
 def log_partition_and_ratio(m: int, k: mp.mpf) -> tuple[mp.mpf, mp.mpf]:
@@ -138,147 +147,6 @@ def small_center(m: int) -> mp.mpf:
     return mp.nint(64 * (nu + mp.mpf("0.45") + mp.mpf("2.1") * mp.cbrt(nu))) / 64
 
 
-# --- Chebyshev series ------------------------------------------------------------------------------
-
-
-@cache
-def chebyshev_points(n: int) -> list[mp.mpf]:
-    return [mp.cos(mp.pi * (2 * i + 1) / (2 * n)) for i in range(n)]
-
-
-@cache
-def chebyshev_matrix(n: int) -> list[list[mp.mpf]]:
-    """Takes values at chebyshev_points(n) to coefficients."""
-    rows = [[2 * mp.cos(mp.pi * j * (2 * i + 1) / (2 * n)) / n for i in range(n)] for j in range(n)]
-    rows[0] = [r / 2 for r in rows[0]]
-    return rows
-
-
-def chebyshev_series(values: list[mp.mpf]) -> list[mp.mpf]:
-    return [mp.fdot(row, values) for row in chebyshev_matrix(len(values))]
-
-
-def differentiate(series: list[mp.mpf]) -> list[mp.mpf]:
-    """The derivative's Chebyshev coefficients (as many, the last zero)."""
-    n = len(series)
-    result = [mp.mpf(0)] * (n + 1)
-    for j in range(n - 1, 0, -1):
-        result[j - 1] = (result[j + 1] if j + 1 <= n else 0) + 2 * j * series[j]
-    result[0] /= 2
-    return result[:n]
-
-
-def integrate(series: list[mp.mpf]) -> list[mp.mpf]:
-    """The antiderivative's Chebyshev coefficients (one more), constant 0."""
-    a = [2 * series[0], *series[1:], mp.mpf(0), mp.mpf(0)]
-    return [mp.mpf(0)] + [(a[j - 1] - a[j + 1]) / (2 * j) for j in range(1, len(series) + 1)]
-
-
-def to_monomials(series: list[mp.mpf], half_width: mp.mpf) -> list[mp.mpf]:
-    """Coefficients in t = half_width * u of a Chebyshev series in u."""
-    n = len(series)
-    total = [mp.mpf(0)] * n
-    previous, current = [0] * n, [1] + [0] * (n - 1)
-    for j, a in enumerate(series):
-        total = [x + a * y for x, y in zip(total, current, strict=True)]
-        doubled = [0] + [2 * y for y in current[:-1]] if j else [0, 1] + [0] * (n - 2)
-        following = [y - z for y, z in zip(doubled, previous, strict=False)][:n]
-        previous, current = (current if j else [1] + [0] * (n - 1)), following
-    return [x / half_width**j for j, x in enumerate(total)]
-
-
-# --- Weighted minimax fits -------------------------------------------------------------------------
-# A fit changes only the remainder that truncation leaves, which is small: doubles suffice for it. They
-# are added and multiplied, never passed to the C library, so the result does not depend on the machine.
-
-GRID = 192
-
-
-@cache
-def grid_values(terms: int) -> list[list[float]]:
-    """T_j at GRID Chebyshev points: [point][j]."""
-    points = chebyshev_points(GRID)
-    return [[float(mp.chebyt(j, u)) for j in range(terms)] for u in points]
-
-
-def evaluate_on_grid(series: list[float]) -> list[float]:
-    return [
-        math.fsum(a * b for a, b in zip(series, row, strict=False))
-        for row in grid_values(len(series))
-    ]
-
-
-def solve(matrix: list[list[float]], right: list[float]) -> list[float]:
-    """Gaussian elimination with row pivoting."""
-    n = len(right)
-    rows = [[*row, b] for row, b in zip(matrix, right, strict=True)]
-    for i in range(n):
-        pivot = max(range(i, n), key=lambda r: abs(rows[r][i]))
-        rows[i], rows[pivot] = rows[pivot], rows[i]
-        for r in range(i + 1, n):
-            factor = rows[r][i] / rows[i][i]
-            if factor:
-                rows[r] = [a - factor * b for a, b in zip(rows[r], rows[i], strict=True)]
-    solution = [0.0] * n
-    for i in range(n - 1, -1, -1):
-        known = math.fsum(rows[i][j] * solution[j] for j in range(i + 1, n))
-        solution[i] = (rows[i][n] - known) / rows[i][i]
-    return solution
-
-
-def alternating_extrema(error: list[float], count: int) -> list[int]:
-    """Grid indices of `count` extrema of alternating sign, the largest such run."""
-    runs: list[int] = []
-    for i, value in enumerate(error):
-        if runs and (value > 0) == (error[runs[-1]] > 0):
-            if abs(value) > abs(error[runs[-1]]):
-                runs[-1] = i
-        else:
-            runs.append(i)
-    while len(runs) > count:
-        drop = 0 if abs(error[runs[0]]) < abs(error[runs[-1]]) else -1
-        runs.pop(drop)
-    return runs
-
-
-def minimax(series: list[mp.mpf], terms: int, weight: list[float]) -> tuple[list[mp.mpf], float]:
-    """`terms` Chebyshev coefficients whose error times `weight` (on the grid) is smallest (Remez).
-
-    Returns them and that error.
-    """
-    scale = max(abs(a) for a in series[terms:])
-    if scale == 0:
-        return series[:terms], 0.0
-    table = grid_values(len(series))
-    tail = evaluate_on_grid([0.0] * terms + [float(a / scale) for a in series[terms:]])
-    # The extrema of T_terms are where the truncated series errs most.
-    reference = [round((GRID - 1) * i / terms) for i in range(terms + 1)]
-    correction, best = [0.0] * terms, math.inf
-    trial = correction
-    for _ in range(12):
-        error = [
-            w * (r - math.fsum(a * b for a, b in zip(trial, row, strict=False)))
-            for w, r, row in zip(weight, tail, table, strict=True)
-        ]
-        largest = max(abs(e) for e in error)
-        if largest < best:
-            correction, best = trial, largest
-        if trial is not correction and largest > 4 * best:
-            break
-        extrema = alternating_extrema(error, terms + 1)
-        if len(extrema) == terms + 1:
-            if min(abs(error[i]) for i in extrema) > 0.97 * largest:
-                break
-            reference = extrema
-        matrix = [[*table[i][:terms], (-1.0) ** n / weight[i]] for n, i in enumerate(reference)]
-        trial = solve(matrix, [tail[i] for i in reference])[:terms]
-    fitted = [a + scale * b for a, b in zip(series, correction, strict=False)]
-    return fitted, best * float(scale)
-
-
-# --- Small m ---------------------------------------------------------------------------------------
-
-
 class Piece:
     """The three functions on one piece, as Chebyshev series, with the weights of their errors."""
 
@@ -316,21 +184,21 @@ class Piece:
         rest = [float(a - b) for a, b in zip(self.series[0], fitted, strict=False)]
         rest += [float(a) for a in self.series[0][terms:]]
         rest[0] = 0.0
-        error = evaluate_on_grid(rest)
-        shift = (max(error) + min(error)) / 2
+        errors = evaluate_on_grid(rest)
+        shift = (max(errors) + min(errors)) / 2
         fitted[0] = self.series[0][0] + shift
         value_error = max(
-            abs(e - shift) * w for e, w in zip(error, self.value_weight[0], strict=True)
+            abs(e - shift) * w for e, w in zip(errors, self.value_weight[0], strict=True)
         )
         excess = max(slope_error / (SLOPE_BUDGET * eps), value_error / (VALUE_BUDGET * eps))
         return to_monomials(fitted, self.half), excess
 
 
 def small_table(job: tuple[int, Format]) -> tuple[list[list[list[mp.mpf]]], float]:
-    """[function][piece][term] with the fewest terms that keep the budget; the largest error used."""
+    """[function][piece][term] with the fewest terms that keep the budget, and the share used."""
     m, fmt = job
     inner = fmt.small_edges
-    pieces = [Piece(m, low, high, fmt.nodes) for low, high in zip(inner, inner[1:], strict=False)]
+    pieces = [Piece(m, low, high, fmt.nodes) for low, high in pairwise(inner)]
     table, used = [], 0.0
     for f in range(3):
         terms = 3
@@ -350,89 +218,6 @@ def small_table(job: tuple[int, Format]) -> tuple[list[list[list[mp.mpf]]], floa
     return table, used
 
 
-# --- Large m ---------------------------------------------------------------------------------------
-# Polynomials in p = nu/s with rational coefficients, lowest power first.
-
-Polynomial = list[Fraction]
-
-
-def add(*terms: Polynomial) -> Polynomial:
-    total = [Fraction(0)] * max(map(len, terms))
-    for term in terms:
-        for i, a in enumerate(term):
-            total[i] += a
-    return total
-
-
-def multiply(a: Polynomial, b: Polynomial) -> Polynomial:
-    total = [Fraction(0)] * (len(a) + len(b) - 1)
-    for i, x in enumerate(a):
-        if x:
-            for j, y in enumerate(b):
-                total[i + j] += x * y
-    return total
-
-
-def times(a: Polynomial, factor: Fraction | int) -> Polynomial:
-    return [factor * x for x in a]
-
-
-def divide_by_p(a: Polynomial) -> Polynomial:
-    assert a[0] == 0
-    return a[1:]
-
-
-def divide_by_one_plus(a: Polynomial, sign: int) -> Polynomial:
-    """a/(1 + sign p), which must be exact."""
-    quotient, carry = [], Fraction(0)
-    for x in a:
-        carry = x - sign * carry
-        quotient.append(carry)
-    assert quotient.pop() == 0
-    return quotient
-
-
-def uniform_expansion(orders: int) -> dict[str, list[Polynomial]]:
-    """The coefficients of h^j in E (j >= 0), W and V (j >= 1), as polynomials in p.
-
-    From the Riccati equation of A for e = sum h^j e_j and sqrt(a^2 + k^2) - s = sigma:
-    sigma_j = p e_j + (p/2) sum_{i+l=j-1} (e_i e_l - sigma_i sigma_l),
-    e_{j+1} = (p/2) (e_j + p (1-p^2) e_j' - 2 sum_{i<=j} e_i sigma_{j-i}), e_0 = p/2.
-    """
-    half, zero = Fraction(1, 2), Fraction(0)
-    e: list[Polynomial] = [[zero, half]]
-    sigma: list[Polynomial] = []
-    for j in range(orders):
-        squares = [zero]
-        for i in range(j):
-            squares = add(
-                squares,
-                multiply(e[i], e[j - 1 - i]),
-                times(multiply(sigma[i], sigma[j - 1 - i]), -1),
-            )
-        sigma.append(add(multiply([zero, Fraction(1)], e[j]), multiply([zero, half], squares)))
-        derivative = [i * a for i, a in enumerate(e[j])][1:]
-        following = add(e[j], multiply([zero, Fraction(1), zero, Fraction(-1)], derivative))
-        for i in range(j + 1):
-            following = add(following, times(multiply(e[i], sigma[j - i]), -2))
-        e.append(multiply([zero, half], following))
-    E = [times(divide_by_p(e[j]), 2) for j in range(orders)]
-    W, V = [[zero]], [[zero]]
-    for j in range(1, orders):
-        # d(xW)/dp = -((1-p) 2 e_{j+1}/p + [2 e (sigma - e)]_j) / (p (1-p^2)), x W = 0 at p = 1.
-        rate = multiply([Fraction(1), Fraction(-1)], times(divide_by_p(e[j + 1]), 2))
-        for i in range(j + 1):
-            gap = add(sigma[j - i], times(e[j - i], -1))
-            rate = add(rate, times(multiply(e[i], gap), 2))
-        rate = divide_by_one_plus(divide_by_one_plus(divide_by_p(rate), -1), 1)
-        remainder = [zero] + [-a / (i + 1) for i, a in enumerate(rate)]
-        remainder[0] = -sum(remainder)
-        W.append(divide_by_one_plus(remainder, -1))
-        # k A - d = sigma - e, hence x (W + V) = sigma - e.
-        V.append(add(divide_by_one_plus(add(sigma[j], times(e[j], -1)), -1), times(W[j], -1)))
-    return {"E": E, "W": W, "V": V}
-
-
 def leading_function(name: str, x: mp.mpf) -> mp.mpf:
     """The limit h -> 0 of E, W, V: the only part that is not a polynomial."""
     if name == "E":
@@ -449,7 +234,7 @@ def large_table(fmt: Format) -> list[list[list[list[mp.mpf]]]]:
     for f, name in enumerate(FUNCTIONS):
         terms = fmt.large_terms[f]
         pieces = []
-        for low, high in zip(fmt.large_edges, fmt.large_edges[1:], strict=False):
+        for low, high in pairwise(fmt.large_edges):
             half = mp.mpf((high - low).numerator) / (high - low).denominator / 2
             center = mp.mpf((high + low).numerator) / (high + low).denominator / 2
             x = [center + half * u for u in chebyshev_points(nodes)]
@@ -493,9 +278,6 @@ def economise(coefficients: list[mp.mpf], count: int) -> list[mp.mpf]:
     return result
 
 
-# --- Headers ---------------------------------------------------------------------------------------
-
-
 def braces(items: list[str], indent: int = 0, per_line: int = 1) -> str:
     pad = " " * indent
     lines = [", ".join(items[i : i + per_line]) for i in range(0, len(items), per_line)]
@@ -517,10 +299,7 @@ def fraction_value(q: Fraction) -> mp.mpf:
 def edge_arrays(family: str, fmt: Format, piece_edges: tuple[Fraction, ...]) -> str:
     kind = "double" if fmt is F64 else "float"
     inner = [fraction_value(q) for q in piece_edges[1:-1]]
-    centers = [
-        (fraction_value(a) + fraction_value(b)) / 2
-        for a, b in zip(piece_edges, piece_edges[1:], strict=False)
-    ]
+    centers = [(fraction_value(a) + fraction_value(b)) / 2 for a, b in pairwise(piece_edges)]
     return constant_array(
         kind, f"k{family}Edges{fmt.name}", f"[{len(inner)}]", literals(fmt, inner)
     ) + constant_array(
@@ -601,9 +380,10 @@ def small_header(processes: int) -> str:
     return header(
         "Piecewise polynomials of E, W and V (docs/math.md) for m = 2..64, in t = x - center.",
         [
-            "[m][function][power of t][piece]; rows beyond kSmallCounts are zero. kSmallEdges are the inner",
-            "ends of the pieces of [0, 1]. kSmallLogSurface is the log of the sphere's area, kSmallLogGamma",
-            "lgamma(m/2), kSmallBesselConstant nu log c - lgamma(m/2) - c.",
+            "[m][function][power of t][piece]; rows beyond kSmallCounts are zero.",
+            "kSmallEdges are the inner ends of the pieces of [0, 1]. kSmallLogSurface is the log",
+            "of the sphere's area, kSmallLogGamma is log Gamma(m/2), and kSmallBesselConstant is",
+            "nu log c - log Gamma(m/2) - c.",
         ],
         body,
     )
@@ -632,10 +412,10 @@ def large_header() -> str:
             braces(functions, 2),
         )
     return header(
-        "Piecewise polynomials of E, W and V (docs/math.md) for nu = (m-1)/2 >= 32, in t = x - center.",
+        "Piecewise polynomials of E, W and V (docs/math.md) for nu >= 32, in t = x - center.",
         [
-            "[function][power of t][piece][power of h = 1/nu]. The tables of both types are double: they are",
-            "summed over the powers of h on the host and rounded once.",
+            "[function][power of t][piece][power of h = 1/nu]. The tables of both types are",
+            "double: they are summed over the powers of h on the host and rounded once.",
         ],
         body,
     )

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Piecewise polynomials of E, W and V (docs/math.md) for nu = (m-1)/2 >= 32, in t = x - center.
-// [function][power of t][piece][power of h = 1/nu]. The tables of both types are double: they are
-// summed over the powers of h on the host and rounded once.
+// Piecewise polynomials of E, W and V (docs/math.md) for nu >= 32, in t = x - center.
+// [function][power of t][piece][power of h = 1/nu]. The tables of both types are
+// double: they are summed over the powers of h on the host and rounded once.
 // Made by tools/make_coefficients.py; do not edit.
 #pragma once
 

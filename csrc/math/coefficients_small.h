@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Piecewise polynomials of E, W and V (docs/math.md) for m = 2..64, in t = x - center.
-// [m][function][power of t][piece]; rows beyond kSmallCounts are zero. kSmallEdges are the inner
-// ends of the pieces of [0, 1]. kSmallLogSurface is the log of the sphere's area, kSmallLogGamma
-// lgamma(m/2), kSmallBesselConstant nu log c - lgamma(m/2) - c.
+// [m][function][power of t][piece]; rows beyond kSmallCounts are zero.
+// kSmallEdges are the inner ends of the pieces of [0, 1]. kSmallLogSurface is the log
+// of the sphere's area, kSmallLogGamma is log Gamma(m/2), and kSmallBesselConstant is
+// nu log c - log Gamma(m/2) - c.
 // Made by tools/make_coefficients.py; do not edit.
 #pragma once
 
