@@ -13,6 +13,12 @@ from torch import Size, Tensor
 from torch.distributions import Distribution, constraints
 
 from svmf.constraints import unit_vector, unit_vector_tolerance
+from svmf.distributions._checks import (
+    check_value,
+    invalid,
+    unit_vectors_expected,
+    values_can_be_read,
+)
 
 Self = TypeVar("Self", bound="DirectionalDistribution")
 
@@ -37,7 +43,7 @@ class DirectionalDistribution(Distribution):
             del self._validate_args  # back to the default of the class
         else:
             self._validate_args = validate_args
-        if self._validate_args and _values_can_be_read():
+        if self._validate_args and values_can_be_read():
             self._check_values()
 
     @classmethod
@@ -79,53 +85,41 @@ class DirectionalDistribution(Distribution):
 
     @classmethod
     def _under_autocast(cls, loc: Tensor, concentration: Tensor) -> tuple[Tensor, Tensor]:
-        """The wider of two types under autocast, which mixes them by itself; else an error."""
+        """The wider of two types under autocast, which mixes them by itself; else an error.
+
+        A unit vector of a narrow type has a norm that is rounded to that type: it is normalised
+        again.
+        """
         mixes = concentration.is_floating_point() and torch.is_autocast_enabled(loc.device.type)
         if not mixes:
             raise TypeError(
                 f"{cls.__name__}: expected `concentration` of the type of `loc`, {loc.dtype}, "
                 f"got {concentration.dtype}"
             )
-        dtype = torch.promote_types(loc.dtype, concentration.dtype)
-        return loc.to(dtype), concentration.to(dtype)
+        if torch.promote_types(loc.dtype, concentration.dtype) == loc.dtype:
+            return loc, concentration.to(loc.dtype)
+        loc = loc.to(concentration.dtype)
+        return loc / torch.linalg.vector_norm(loc, dim=-1, keepdim=True), concentration
 
     def _check_values(self) -> None:
         """Unit rows in `loc`, finite values >= 0 in `concentration`: one pass, one host read."""
         if self.concentration.numel() == 0:
             return
+        name, kappa = type(self).__name__, self.concentration.detach()
         norm = torch.linalg.vector_norm(self.loc.detach(), dim=-1)
-        concentration = self.concentration.detach()
-        bounds = torch.stack((*norm.aminmax(), *concentration.aminmax())).tolist()
         tolerance = unit_vector_tolerance(self.loc.dtype)
+        bounds = torch.stack((*norm.aminmax(), *kappa.aminmax())).tolist()
         low, high, smallest, largest = bounds
         # Written so that nan fails.
         if not (low >= 1 - tolerance and high <= 1 + tolerance):
-            self._raise_invalid(
-                "loc",
-                f"unit vectors in its last dimension (norm within {tolerance:g} of 1)",
-                "norm",
-                norm,
-                (norm - 1).abs() <= tolerance,
-            )
+            expected, valid = unit_vectors_expected(norm.dtype), (norm - 1).abs() <= tolerance
+            raise ValueError(invalid(name, "loc", expected, "norm", norm, valid))
         if not (smallest >= 0 and largest < torch.inf):
-            self._raise_invalid(
-                "concentration",
-                "finite values >= 0",
-                "value",
-                concentration,
-                (concentration >= 0) & (concentration < torch.inf),
-            )
+            expected, valid = "finite values >= 0", (kappa >= 0) & (kappa < torch.inf)
+            raise ValueError(invalid(name, "concentration", expected, "value", kappa, valid))
 
-    def _raise_invalid(
-        self, argument: str, expected: str, what: str, value: Tensor, valid: Tensor
-    ) -> None:
-        wrong = (~valid).nonzero()
-        first = tuple(wrong[0].tolist())
-        where = f" at {list(first)}" if first else ""
-        raise ValueError(
-            f"{type(self).__name__}: expected `{argument}` to hold {expected}, got {what} "
-            f"{value[first].item():g}{where} ({len(wrong)} of {valid.numel()} wrong)"
-        )
+    def _validate_sample(self, value: Tensor) -> None:
+        check_value(self, value)
 
     def _new(self: Self, loc: Tensor, concentration: Tensor, instance: Self | None = None) -> Self:
         """A distribution like this one with other parameters that are known to be valid."""
@@ -187,8 +181,3 @@ class DirectionalDistribution(Distribution):
         outer = self.loc.unsqueeze(-1) * self.loc.unsqueeze(-2)
         identity = torch.eye(self.loc.shape[-1], dtype=self.loc.dtype, device=self.loc.device)
         return across[..., None, None] * identity + (along - across)[..., None, None] * outer
-
-
-def _values_can_be_read() -> bool:
-    """False while torch traces or transforms the program, when tensors have no values to read."""
-    return not torch.compiler.is_compiling() and torch._C._functorch.maybe_current_level() is None

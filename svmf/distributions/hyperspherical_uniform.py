@@ -9,6 +9,7 @@ from torch.distributions import Distribution
 
 from svmf import functional as F
 from svmf.constraints import unit_vector
+from svmf.distributions._checks import check_value
 
 
 class HypersphericalUniform(Distribution):
@@ -83,6 +84,9 @@ class HypersphericalUniform(Distribution):
         self, sample_shape: Size | tuple[int, ...] = (), *, generator: Generator | None = None
     ) -> Tensor:
         return self.rsample(sample_shape, generator=generator)
+
+    def _validate_sample(self, value: Tensor) -> None:
+        check_value(self, value)
 
     def log_prob(self, value: Tensor) -> Tensor:
         """-log of the surface area, for each vector of `value`."""

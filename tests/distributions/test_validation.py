@@ -56,9 +56,18 @@ def test_value_checks_can_be_turned_off():
     [VonMisesFisher(UNIT, ONES), PowerSpherical(UNIT, ONES), HypersphericalUniform(3, (2,))],
 )
 def test_log_prob_checks_its_argument(distribution):
-    for bad in (UNIT * 1.5, torch.ones(2, 4) / 2, torch.ones(3, 3) / 3**0.5):
-        with pytest.raises(ValueError, match=r"[Vv]alue"):
+    name = type(distribution).__name__
+    for error, bad, message in [
+        (ValueError, UNIT * 1.5, r"`value` to hold unit vectors.*norm 1.5 at \[0\] \(2 of 2"),
+        (ValueError, torch.ones(2, 4) / 2, r"`value` to broadcast.*\[2, 3\], got \[2, 4\]"),
+        (ValueError, torch.ones(3, 3) / 3**0.5, r"`value` to broadcast.*\[2, 3\], got \[3, 3\]"),
+        (ValueError, torch.tensor(1.0), r"`value` to broadcast.*\[2, 3\], got \[\]"),
+        (TypeError, UNIT.int(), "`value`.*floating type, got torch.int32"),
+        (TypeError, [1.0, 0.0, 0.0], "`value`.*tensor.*got list"),
+    ]:
+        with pytest.raises(error, match=rf"{name}\.log_prob: expected {message}"):
             distribution.log_prob(bad)
+    assert distribution.log_prob(torch.empty(0, 2, 3)).shape == (0, 2)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,9 @@ from torch.distributions import Distribution
 
 from svmf.distributions import HypersphericalUniform, PowerSpherical, VonMisesFisher
 
+# torch's own: the compiler still imports the deprecated torch.jit.
+pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
+
 
 @pytest.fixture(autouse=True)
 def _fresh_compiler():

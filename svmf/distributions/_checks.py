@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""Checks of values that the distributions share: when they are possible, and what they say."""
+
+import torch
+from torch import Size, Tensor
+from torch.distributions import Distribution
+
+from svmf.constraints import unit_vector_tolerance
+
+
+def values_can_be_read() -> bool:
+    """False while torch traces or transforms the program, when tensors have no values to read."""
+    return not torch.compiler.is_compiling() and torch._C._functorch.maybe_current_level() is None
+
+
+def invalid(
+    name: str, argument: str, expected: str, what: str, value: Tensor, valid: Tensor
+) -> str:
+    """The message for an argument with wrong values: the first of them, and how many there are."""
+    wrong = (~valid).nonzero()
+    first = tuple(wrong[0].tolist())
+    where = f" at {list(first)}" if first else ""
+    return (
+        f"{name}: expected `{argument}` to hold {expected}, got {what} "
+        f"{value[first].item():g}{where} ({len(wrong)} of {valid.numel()} wrong)"
+    )
+
+
+def unit_vectors_expected(dtype: torch.dtype) -> str:
+    """What `invalid` says about unit vectors of this type."""
+    return f"unit vectors in its last dimension (norm within {unit_vector_tolerance(dtype):g} of 1)"
+
+
+def check_value(distribution: Distribution, value: Tensor) -> None:
+    """Raises unless `value`, the argument of `log_prob`, fits the distribution and lies on the
+    sphere."""
+    name = f"{type(distribution).__name__}.log_prob"
+    if not isinstance(value, Tensor) or not value.is_floating_point():
+        got = value.dtype if isinstance(value, Tensor) else type(value).__name__
+        raise TypeError(f"{name}: expected `value` to be a tensor of a floating type, got {got}")
+    shape = distribution.batch_shape + distribution.event_shape
+    if value.shape[-1:] != shape[-1:] or not _broadcasts(value.shape, shape):
+        raise ValueError(
+            f"{name}: expected `value` to broadcast with shape {list(shape)}, "
+            f"got {list(value.shape)}"
+        )
+    if value.numel() == 0 or not values_can_be_read():
+        return
+    norm = torch.linalg.vector_norm(value.detach(), dim=-1)
+    tolerance = unit_vector_tolerance(value.dtype)
+    low, high = torch.stack(norm.aminmax()).tolist()
+    if not (low >= 1 - tolerance and high <= 1 + tolerance):
+        valid = (norm - 1).abs() <= tolerance
+        expected = unit_vectors_expected(value.dtype)
+        raise ValueError(invalid(name, "value", expected, "norm", norm, valid))
+
+
+def _broadcasts(first: Size, second: Size) -> bool:
+    pairs = zip(reversed(first), reversed(second), strict=False)
+    return all(1 in (a, b) or a == b for a, b in pairs)
