@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Chooses the instruction set once, when it is first needed: the best one that this CPU has, or the one that the
-// environment variable SVMF_CPU_ISA names (baseline, avx2 or avx512; never one that the CPU lacks).
+// Chooses the instruction set once, when it is first needed: the best one that this CPU has, or the
+// one that the environment variable SVMF_CPU_ISA names (baseline, avx2 or avx512; never one that
+// the CPU lacks).
 #include "cpu/isa.h"
-
-#include <torch/headeronly/util/Exception.h>
 
 #include <cstdlib>
 #include <string>
+
+#include "common/fail.h"
 
 namespace svmf {
 
@@ -22,8 +23,9 @@ bool cpu_has_avx2() {
 
 bool cpu_has_avx512() {
 #if defined(__x86_64__)
-  return cpu_has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  return cpu_has_avx2() && __builtin_cpu_supports("avx512f") &&
+         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vl");
 #else
   return false;
 #endif
@@ -32,12 +34,15 @@ bool cpu_has_avx512() {
 const RowKernelTable& choose() {
   const char* variable = std::getenv("SVMF_CPU_ISA");
   const std::string wanted = variable ? variable : "";
-  STD_TORCH_CHECK(wanted.empty() || wanted == "baseline" || wanted == "avx2" || wanted == "avx512",
-                  "svmf: expected SVMF_CPU_ISA to be baseline, avx2 or avx512, got '", wanted, "'");
-  STD_TORCH_CHECK((wanted != "avx2" || cpu_has_avx2()) && (wanted != "avx512" || cpu_has_avx512()),
-                  "svmf: SVMF_CPU_ISA is ", wanted, ", which this CPU does not have");
+  if (!wanted.empty() && wanted != "baseline" && wanted != "avx2" && wanted != "avx512") {
+    fail("svmf: expected SVMF_CPU_ISA to be baseline, avx2 or avx512, got '", wanted, "'");
+  }
+  if ((wanted == "avx2" && !cpu_has_avx2()) || (wanted == "avx512" && !cpu_has_avx512())) {
+    fail("svmf: SVMF_CPU_ISA is ", wanted, ", which this CPU does not have");
+  }
 #if defined(__x86_64__)
-  if (wanted == "avx512" || (wanted.empty() && cpu_has_avx512())) return row_kernel_tables::isa_avx512();
+  if (wanted == "avx512" || (wanted.empty() && cpu_has_avx512()))
+    return row_kernel_tables::isa_avx512();
   if (wanted == "avx2" || (wanted.empty() && cpu_has_avx2())) return row_kernel_tables::isa_avx2();
 #endif
   return row_kernel_tables::isa_baseline();
