@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// Who works on what in the row kernels. Rows are cut into tiles of up to 32; a tile has an owner.
+// Work that is one number per row (the rejection sampler, Bessel ratios) runs with lane = row in
+// one warp of the owner; work along the row runs with a team of threads per row. Two kinds of
+// owner:
+//   WarpTeam   a warp owns the tile; teams of 1, 2, ... 32 lanes, several rows at once
+//   BlockTeam  a block owns the tile; the team is the whole block, one row at once
+// Every thread of an owner takes part in every sum and every sync: loops run to bounds that the
+// owner shares, and teams without a row repeat one without writing. So all warp functions name the
+// whole warp, and no warp diverges at one.
+#pragma once
+
+#include <cstdint>
+
+#include "cuda/kernels/tile_plan.h"
+#include "math/lanes.h"
+
+namespace svmf {
+inline namespace SVMF_ISA {
+
+inline constexpr unsigned kWholeWarp = 0xffffffffu;
+
+__device__ __forceinline__ int lane_in_warp() { return static_cast<int>(threadIdx.x) % kWarpSize; }
+__device__ __forceinline__ int warp_in_block() { return static_cast<int>(threadIdx.x) / kWarpSize; }
+
+// The sum over `size` neighbouring lanes, in every one of them, in an order that depends on `size`
+// alone.
+template <class S>
+__device__ __forceinline__ S sum_lanes(S x, int size) {
+  for (int offset = size / 2; offset > 0; offset /= 2) x += __shfl_xor_sync(kWholeWarp, x, offset);
+  return x;
+}
+
+class WarpTeam {
+ public:
+  static constexpr bool kBlock = false;
+  static constexpr int kMaxThreads = kTeamBlock;          // of a block
+  static constexpr int kOwners = kTeamBlock / kWarpSize;  // of tiles, in a block
+  __device__ explicit WarpTeam(int size) : size_(size) {}
+
+  __device__ int64_t owner() const {
+    return int64_t(blockIdx.x) * (blockDim.x / kWarpSize) + warp_in_block();
+  }
+  __device__ int64_t owners() const { return int64_t(gridDim.x) * (blockDim.x / kWarpSize); }
+  __device__ int owner_in_block() const { return warp_in_block(); }
+  __device__ bool in_first_warp() const { return true; }
+
+  __device__ int size() const { return size_; }
+  __device__ int thread() const { return lane_in_warp() & (size_ - 1); }
+  __device__ int rows_at_once() const { return kWarpSize / size_; }
+  __device__ int row_at_once() const { return lane_in_warp() / size_; }
+
+  __device__ void sync() const { __syncwarp(); }
+
+  template <int K, class S>
+  __device__ void sum(S (&x)[K], S*) const {
+    for (int k = 0; k < K; ++k) x[k] = sum_lanes(x[k], size_);
+  }
+
+ private:
+  int size_;
+};
+
+class BlockTeam {
+ public:
+  static constexpr bool kBlock = true;
+  static constexpr int kMaxThreads = kLargeTeam;
+  static constexpr int kOwners = 1;
+  __device__ explicit BlockTeam(int) {}
+
+  __device__ int64_t owner() const { return blockIdx.x; }
+  __device__ int64_t owners() const { return gridDim.x; }
+  __device__ int owner_in_block() const { return 0; }
+  __device__ bool in_first_warp() const { return warp_in_block() == 0; }
+
+  __device__ int size() const { return static_cast<int>(blockDim.x); }
+  __device__ int thread() const { return static_cast<int>(threadIdx.x); }
+  __device__ int rows_at_once() const { return 1; }
+  __device__ int row_at_once() const { return 0; }
+
+  __device__ void sync() const { __syncthreads(); }
+
+  // `exchange` has room for K values per warp. Every thread adds the warps' sums in the same order.
+  template <int K, class S>
+  __device__ void sum(S (&x)[K], S* exchange) const {
+    const int warps = size() / kWarpSize;
+    for (int k = 0; k < K; ++k) {
+      x[k] = sum_lanes(x[k], kWarpSize);
+      if (lane_in_warp() == 0) exchange[k * warps + warp_in_block()] = x[k];
+    }
+    __syncthreads();
+    for (int k = 0; k < K; ++k) {
+      x[k] = exchange[k * warps];
+      for (int w = 1; w < warps; ++w) x[k] += exchange[k * warps + w];
+    }
+    __syncthreads();
+  }
+};
+
+// The rows of one tile, and the one that this thread's team has at step `i`.
+struct TileRows {
+  int64_t first;
+  int count;
+
+  template <class Team>
+  __device__ int slot(const Team& team, int i) const {
+    const int wanted = i + team.row_at_once();
+    return wanted < count ? wanted : count - 1;
+  }
+  template <class Team>
+  __device__ bool has_row(const Team& team, int i) const {
+    return i + team.row_at_once() < count;
+  }
+};
+
+// Calls f(TileRows) for every tile of this thread's owner.
+template <class Team, class F>
+__device__ __forceinline__ void for_tiles(const Team& team, int64_t rows, int tile_rows, F f) {
+  for (int64_t first = team.owner() * tile_rows; first < rows; first += team.owners() * tile_rows) {
+    const int64_t left = rows - first;
+    f(TileRows{first, left < tile_rows ? static_cast<int>(left) : tile_rows});
+  }
+}
+
+}  // namespace SVMF_ISA
+}  // namespace svmf

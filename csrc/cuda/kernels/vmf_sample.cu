@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Launches the sampler.
+#include "cuda/kernels/vmf_sample.cuh"
+
+namespace svmf {
+
+namespace {
+
+// Rows up to this size are parked in shared memory, the limit being what leaves room for a second
+// block.
+constexpr size_t kParkBytes = 32 * 1024;
+
+template <class S, class Team, bool kWithKl>
+cudaError_t launch(SampleTask<S> task, const TilePlan& plan, cudaStream_t stream) {
+  const int rows_at_once = plan.block_team ? 1 : kWarpSize / plan.team_size;
+  const size_t shared = SampleShared<S, Team, kWithKl>::bytes(rows_at_once, task.park_stride);
+  const cudaLaunchConfig_t config = launch_config(plan.grid, plan.block, shared, stream);
+  SampleTable<kWithKl, S> table{};
+  if constexpr (kWithKl) table = make_vmf_table<S>(task.of.m);
+  return cudaLaunchKernelEx(&config, vmf_sample_kernel<S, Team, kWithKl>, task, table);
+}
+
+}  // namespace
+
+template <class S>
+cudaError_t launch_vmf_sample(const SampleArguments<S>& arguments, cudaStream_t stream) {
+  const int64_t rows = arguments.samples * arguments.batch, m = arguments.m;
+  if (rows == 0) return cudaSuccess;
+  // A team's thread draws whole Philox blocks; a warp has one block per lane.
+  const int64_t blocks = (m - 1 + kDrawsPerBlock<S> - 1) / kDrawsPerBlock<S>;
+  const TilePlan plan = plan_tiles(rows, blocks, kWarpSize, kWarpSize);
+  const bool park = m * static_cast<int64_t>(sizeof(S)) <= static_cast<int64_t>(kParkBytes);
+  const SampleTask<S> task{arguments,      rows,           make_wood_dimension<S>(m),
+                           plan.team_size, plan.tile_rows, park ? static_cast<int>(m) : 0};
+  if (plan.block_team) {
+    return arguments.kl ? launch<S, BlockTeam, true>(task, plan, stream)
+                        : launch<S, BlockTeam, false>(task, plan, stream);
+  }
+  return arguments.kl ? launch<S, WarpTeam, true>(task, plan, stream)
+                      : launch<S, WarpTeam, false>(task, plan, stream);
+}
+
+template cudaError_t launch_vmf_sample(const SampleArguments<float>&, cudaStream_t);
+template cudaError_t launch_vmf_sample(const SampleArguments<double>&, cudaStream_t);
+
+}  // namespace svmf

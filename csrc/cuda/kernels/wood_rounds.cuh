@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// The rejection sampler of csrc/math/wood.h for up to 32 rows by one warp, lane = row, in few
+// rounds: the lanes are shared out among the rows that still wait, which so try several attempts at
+// once. The lowest accepted attempt of a row wins, as on the CPU, where attempts follow each other;
+// how the lanes were shared out cannot be seen in the result.
+#pragma once
+
+#include "cuda/kernels/random.cuh"
+#include "cuda/kernels/team.cuh"
+#include "math/wood.h"
+
+namespace svmf {
+inline namespace SVMF_ISA {
+
+// What is drawn for a row before its direction.
+template <class S>
+struct DrawnCosine {
+  Cosine<S> cosine;
+  S turns;  // m = 2: its sign is the side; m = 3: the angle of the direction
+};
+
+// The position of the bit of rank `rank` (0 is the lowest) among the bits set.
+__device__ __forceinline__ int bit_of_rank(unsigned bits, int rank) {
+  int position = 0;
+  for (int width = 16; width > 0; width /= 2) {
+    const int below = __popc((bits >> position) & ((1u << width) - 1));
+    if (rank >= below) {
+      rank -= below;
+      position += width;
+    }
+  }
+  return position;
+}
+
+// Row first + lane for lane < count. A kappa outside [0, inf) gives nan.
+template <class S>
+__device__ DrawnCosine<S> draw_by_rejection(S kappa, int64_t first, int count, uint64_t seed,
+                                            const WoodDimension<S>& dimension) {
+  const int lane = lane_in_warp();
+  const bool valid = lane < count && kappa >= S(0) && kappa < infinity<S>();
+  const WoodConcentration<S> own = prepare_wood(kappa, dimension);
+  DrawnCosine<S> drawn{{not_a_number<S>(), not_a_number<S>()}, S(0)};
+  unsigned waiting = __ballot_sync(kWholeWarp, valid);
+  for (int tried = 0; waiting != 0 && tried < kMaxProposals;) {
+    const int rows = __popc(waiting), share = kWarpSize / rows;
+    const int rank = lane / share;
+    const int slot = bit_of_rank(waiting, rank < rows ? rank : 0);
+    const int attempt = tried + lane % share;
+    const WoodConcentration<S> row{__shfl_sync(kWholeWarp, own.b, slot),
+                                   __shfl_sync(kWholeWarp, own.slope, slot)};
+    constexpr int kBlocks = kBlocksPerProposal<S>;
+    PhiloxBlock<WordOf<S>> blocks[kBlocks];
+    draw_blocks<S>(seed, static_cast<uint64_t>(first + slot),
+                   static_cast<uint32_t>(attempt * kBlocks), kPurposeProposal, blocks);
+    Cosine<S> c;
+    const bool accepted = wood_propose(blocks, row, dimension, &c);
+    const unsigned yes =
+        __ballot_sync(kWholeWarp, accepted && rank < rows && attempt < kMaxProposals);
+    // A row's attempts stand in neighbouring lanes, in order.
+    const bool waits = (waiting >> lane & 1) != 0;
+    const int start = waits ? __popc(waiting & ((1u << lane) - 1)) * share : 0;
+    const unsigned own_yes = waits ? (yes >> start) & (kWholeWarp >> (kWarpSize - share)) : 0;
+    const int winner = own_yes != 0 ? start + __ffs(static_cast<int>(own_yes)) - 1 : lane;
+    const S below = __shfl_sync(kWholeWarp, c.below, winner),
+            above = __shfl_sync(kWholeWarp, c.above, winner);
+    const S turns =
+        dimension.circle ? __shfl_sync(kWholeWarp, proposal_turns<S>(blocks, 3), winner) : S(0);
+    if (own_yes != 0) drawn = {{below, above}, turns};
+    waiting &= ~__ballot_sync(kWholeWarp, own_yes != 0);
+    tried += share;
+  }
+  return drawn;
+}
+
+// m = 3: one block and no rejection.
+template <class S>
+__device__ DrawnCosine<S> draw_on_sphere(S kappa, int64_t row, uint64_t seed) {
+  PhiloxBlock<WordOf<S>> blocks[1];
+  draw_blocks<S>(seed, static_cast<uint64_t>(row), 0, kPurposeProposal, blocks);
+  S u, v;
+  uniform_pair(blocks[0], 0, &u, &v);
+  const Cosine<S> c = sphere_cosine(u, v, kappa);
+  const bool valid = kappa >= S(0) && kappa < infinity<S>();
+  return {{valid ? c.below : not_a_number<S>(), valid ? c.above : not_a_number<S>()},
+          uniform_turns(blocks[0], 1, S(0))};
+}
+
+}  // namespace SVMF_ISA
+}  // namespace svmf

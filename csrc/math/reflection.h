@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// The reflections that turn e1 into mu, as numbers per row; what runs along the row stands in the
+// kernels.
+//
+// householder: H = I - 2 u u'/(u'u), u = e1 - mu. 1 - mu_0 is exact where it is small, so H is
+// orthogonal to rounding for every mu, also next to e1; mu = e1 gives the identity. The sampler
+// takes the better conditioned of the two reflections that a sign allows: with sigma = -sign(mu_0)
+// and d = 1 + |mu_0| nothing cancels, and the sample is z = s g + beta mu with g the direction
+// (docs/sampling.md).
+#pragma once
+
+#include "math/lanes.h"
+
+namespace svmf {
+inline namespace SVMF_ISA {
+
+// 2 (u'y)/(u'u), zero for mu = e1.
+template <class V>
+SVMF_INLINE V householder_coefficient(V uy, V uu) {
+  return select(uu == V(0), V(0), (uy + uy) / uu);
+}
+
+// z = s g + beta mu, where g is the direction g_1, ..., g_(m-1) with `first` in front.
+template <class V>
+struct SampleReflection {
+  V s;
+  V first;
+  V beta;
+};
+
+// dot = sum of g_j mu_j and square = sum of g_j^2 over j >= 1; sine = sqrt(1 - w^2).
+template <class V>
+SVMF_INLINE SampleReflection<V> reflect_sample(V w, V sine, V square, V dot, V mu0) {
+  const V s = sine / square_root(square);
+  const V ratio = dot / (V(1) + absolute(mu0));
+  return {s, select(mu0 < V(0), ratio, -ratio), w - s * ratio};
+}
+
+// What the gradient needs of one sample, with G the incoming gradient:
+//   grad mu = beta G + gamma (z - beta mu),   beta = (w - sigma z_0)/d,   gamma = (sigma G_0 -
+//   G.mu)/d.
+template <class V>
+struct ReflectionGradient {
+  V beta;
+  V gamma;
+};
+
+template <class V>
+SVMF_INLINE ReflectionGradient<V> reflection_gradient(V w, V z0, V g0, V g_mu, V mu0) {
+  const V d = V(1) + absolute(mu0);
+  const auto negative = mu0 < V(0);
+  return {(w - select(negative, z0, -z0)) / d, (select(negative, g0, -g0) - g_mu) / d};
+}
+
+// One column of grad mu, added to `sum`.
+template <class V>
+SVMF_INLINE V add_reflection_gradient(const ReflectionGradient<V>& r, V g, V z, V mu, V sum) {
+  return mul_add(r.beta, g, mul_add(r.gamma, mul_add(-r.beta, mu, z), sum));
+}
+
+}  // namespace SVMF_ISA
+}  // namespace svmf

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+"""Builds the emulation with g++ and runs cases in it.
+
+A build is csrc/cuda/kernels compiled as C++ with one set of sanitizers, linked to the fibers of runtime.cpp and the
+driver. It is kept under build/cuda_emulation, named by a hash of everything that went into it, so that a change
+rebuilds what it touches and nothing else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+CSRC = ROOT / "csrc"
+BUILD = ROOT / "build" / "cuda_emulation"
+COMPILER = os.environ.get("CXX", "g++")
+
+# As nvcc is called: no contraction, fma where it is written.
+COMMON_FLAGS = [
+    *("-std=c++17", "-O1", "-g1", "-fno-omit-frame-pointer"),
+    *("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"),
+    *("-Wall", "-Wextra", "-Wno-unknown-pragmas", "-Werror"),
+    "-DSVMF_ISA=isa_cuda",
+]
+SANITIZERS = {
+    "asan": ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"],
+    "tsan": ["-fsanitize=thread"],
+}
+# Leaks: the driver exits in the middle when a check fails. First use of a stack is not a crash.
+ENVIRONMENT = {
+    "ASAN_OPTIONS": "detect_leaks=0:detect_stack_use_after_return=0",
+    "TSAN_OPTIONS": "halt_on_error=1:exitcode=66:report_signal_unsafe=0",
+}
+ORDERS = ("forward", "reverse", "shuffled")
+
+
+def fma_flag() -> list[str]:
+    """The flag that gives this machine's compiler an fma instruction."""
+    return ["-mfma"] if os.uname().machine == "x86_64" else []
+
+
+@dataclass
+class Case:
+    """One call of a launch function; None is a null pointer."""
+
+    op: str
+    dtype: str
+    integers: Sequence[int] = ()
+    reals: Sequence[float] = ()
+    inputs: Sequence[np.ndarray | None] = ()
+    outputs: Sequence[int | None] = ()
+    order: str = "forward"
+    shuffle_seed: int = 1
+    processors: int = 4
+    results: list[np.ndarray | None] = field(default_factory=list)
+
+    def text(self) -> bytes:
+        lengths = [-1 if a is None else a.size for a in self.inputs]
+        outputs = [-1 if n is None else n for n in self.outputs]
+        lists = (self.integers, [repr(float(r)) for r in self.reals], lengths, outputs)
+        parts = [self.op, self.dtype, ORDERS.index(self.order), self.shuffle_seed, self.processors]
+        for values in lists:
+            parts += [len(values), *values]
+        return (" ".join(map(str, parts)) + "\n").encode()
+
+
+class EmulationError(RuntimeError):
+    """The emulated kernel did something that it must not: the message is the checker's report."""
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
+
+
+def _digest(paths: Iterable[Path], *words: str) -> str:
+    digest = hashlib.sha256(" ".join(words).encode())
+    for path in sorted(paths):
+        digest.update(path.name.encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def headers(csrc: Path) -> list[Path]:
+    own = [*HERE.glob("*.h"), *(HERE / "include").rglob("*.*h")]
+    return [*own, *(csrc / "math").glob("*.h"), *(csrc / "common").glob("*.h"), *(csrc / "cuda").rglob("*.*h")]
+
+
+def compile_object(source: Path, flags: list[str], csrc: Path = CSRC) -> Path:
+    """Compiles one file unless an object of the same hash exists."""
+    version = subprocess.run([COMPILER, "--version"], capture_output=True, text=True).stdout
+    out = BUILD / f"{source.stem}-{_digest([source, *headers(csrc)], version, *flags)}.o"
+    if not out.exists():
+        BUILD.mkdir(parents=True, exist_ok=True)
+        partial = out.with_suffix(f".{os.getpid()}.o")
+        include = [f"-I{HERE / 'include'}", f"-I{HERE}", f"-I{csrc}"]
+        _run([COMPILER, *flags, *include, "-x", "c++", "-c", str(source), "-o", str(partial)])
+        partial.replace(out)
+    return out
+
+
+def build(sanitizer: str, sources: Sequence[Path] | None = None, csrc: Path = CSRC) -> Path:
+    """A driver program for all kernels, or for given sources in a changed copy of csrc."""
+    flags = [*COMMON_FLAGS, *fma_flag(), *SANITIZERS[sanitizer]]
+    # The fibers themselves are not instrumented: their bookkeeping is not the kernel's.
+    plain = [*COMMON_FLAGS, "-O2", f"-DSVMF_EMULATION_{sanitizer.upper()}"]
+    if sources is None:
+        sources = [*sorted((csrc / "cuda" / "kernels").glob("*.cu")), HERE / "driver.cpp"]
+    objects = [compile_object(source, flags, csrc) for source in sources]
+    objects.append(compile_object(HERE / "runtime.cpp", plain, csrc))
+    program = BUILD / f"driver-{sanitizer}-{_digest(objects)}"
+    if not program.exists():
+        partial = program.with_suffix(f".{os.getpid()}")
+        _run([COMPILER, *flags, *map(str, objects), "-o", str(partial)])
+        partial.replace(program)
+    return program
+
+
+def run(program: Path, cases: Sequence[Case], folder: Path) -> None:
+    """Runs the cases in one process and fills in their results."""
+    request, answer = folder / "cases.bin", folder / "outputs.bin"
+    with request.open("wb") as file:
+        for case in cases:
+            file.write(case.text())
+            for array in case.inputs:
+                if array is not None:
+                    file.write(np.ascontiguousarray(array, dtype=case.dtype).tobytes())
+    done = subprocess.run(
+        [str(program), str(request), str(answer)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **ENVIRONMENT},
+    )
+    if done.returncode != 0:
+        raise EmulationError(f"exit code {done.returncode}\n{done.stderr[:4000]}")
+    data, position = answer.read_bytes(), 0
+    for case in cases:
+        for length in case.outputs:
+            if length is None:
+                case.results.append(None)
+                continue
+            array = np.frombuffer(data, case.dtype, length, position).copy()
+            position += array.nbytes
+            case.results.append(array)

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// What a test sets before it launches kernels in the emulation.
+#pragma once
+
+#include <cstdint>
+
+namespace emulation {
+
+// The order in which the threads of a block, and the blocks of a grid, get their turns.
+enum class Order { kForward, kReverse, kShuffled };
+
+struct Settings {
+  Order order = Order::kForward;
+  uint64_t shuffle_seed = 1;
+  int processors = 4;  // what cudaDevAttrMultiProcessorCount answers
+};
+Settings& settings();
+
+}  // namespace emulation
