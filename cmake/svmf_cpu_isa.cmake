@@ -8,7 +8,7 @@ endif()
 set(svmf_flags_baseline "")
 set(svmf_flags_avx2 -mavx2 -mfma)
 # GCC 12 warns about its own AVX-512 intrinsics.
-set(svmf_flags_avx512 -Wno-maybe-uninitialized -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512)
+set(svmf_flags_avx512 -Wno-maybe-uninitialized -Wno-uninitialized -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512)
 
 function(svmf_add_row_kernels)
   set(targets "")

@@ -26,7 +26,7 @@ template <class F>
 void for_row_blocks(int64_t rows, int64_t m, int64_t grain, F f) {
   const int64_t blocks = (rows + kBlockRows - 1) / kBlockRows;
   const int64_t block_grain = std::max<int64_t>(1, grain / (kBlockRows * (m + kRowCost)));
-  torch::stable::parallel_for(0, blocks, block_grain, [&](int64_t begin, int64_t end) {
+  for_ranges(blocks, block_grain, [&](int64_t begin, int64_t end) {
     f(begin * kBlockRows, std::min(rows, end * kBlockRows));
   });
 }
@@ -55,10 +55,10 @@ Sampled sample(const char* op, const Tensor& loc, const Tensor& kappa, const Ten
   check_sample_inputs(op, loc, kappa, seed);
   const Tensor locs = to_compute_type(loc), kappas = to_compute_type(kappa);
   const int64_t m = loc.size(loc.dim() - 1), batch = kappa.numel();
-  const Tensor z = torch::stable::new_empty(locs, shape_of(sample_shape, loc));
+  const Tensor z = empty_tensor(shape_of(sample_shape, loc), locs);
   std::vector<int64_t> state_shape{keep_state ? 2 : 0};
   state_shape.insert(state_shape.end(), sample_shape.begin(), sample_shape.end());
-  const Tensor state = torch::stable::new_empty(locs, shape_of(state_shape, kappa));
+  const Tensor state = empty_tensor(shape_of(state_shape, kappa), locs);
   const int64_t rows = batch == 0 ? 0 : z.numel() / m;
   const uint64_t key = static_cast<uint64_t>(*data<int64_t>(seed));
   with_compute_type(locs, [&](auto type) {
@@ -94,7 +94,7 @@ std::tuple<Tensor, Tensor, Tensor> vmf_rsample_with_correction_cpu(const Tensor&
                                                                    std::vector<int64_t> sample_shape,
                                                                    bool keep_state) {
   const Sampled s = sample("vmf_rsample_with_correction", loc, kappa, seed, sample_shape, keep_state);
-  Tensor log_ratio = torch::stable::new_empty(s.z, shape_of(sample_shape, kappa));
+  Tensor log_ratio = empty_tensor(shape_of(sample_shape, kappa), s.z);
   torch::stable::zero_(log_ratio);
   return {s.z, log_ratio, s.state};
 }
@@ -111,7 +111,7 @@ std::tuple<Tensor, Tensor> vmf_rsample_backward_cpu(const Tensor& grad_z, std::o
   const Tensor locs = to_compute_type(loc), kappas = to_compute_type(kappa);
   const Tensor kl = grad_kl ? to_compute_type(*grad_kl) : kappas;
   const Tensor ratio = grad_log_ratio ? to_compute_type(*grad_log_ratio) : kappas;
-  const Tensor grad_loc = torch::stable::empty_like(locs), grad_kappa = torch::stable::empty_like(kappas);
+  const Tensor grad_loc = empty_like_contiguous(locs), grad_kappa = empty_like_contiguous(kappas);
   const int64_t m = loc.size(loc.dim() - 1), batch = kappa.numel();
   const int64_t samples = batch == 0 ? 0 : z.numel() / (m * batch);
   with_compute_type(locs, [&](auto type) {

@@ -26,13 +26,13 @@ Tensor householder_cpu(const Tensor& x, const Tensor& loc) {
   check_pair(op, "loc", loc, "x", x);
   check_same_shape(op, "loc", loc, "x", x);
   const Tensor xs = to_compute_type(x), locs = to_compute_type(loc);
-  const Tensor out = torch::stable::empty_like(xs);
+  const Tensor out = empty_like_contiguous(xs);
   const int64_t m = x.size(x.dim() - 1);
   with_compute_type(xs, [&](auto type) {
     using S = decltype(type);
     const S *in = data<S>(xs), *mu = data<S>(locs);
     S* z = mutable_data<S>(out);
-    torch::stable::parallel_for(0, xs.numel() / m, row_grain(m), [&](int64_t begin, int64_t end) {
+    for_ranges(xs.numel() / m, row_grain(m), [&](int64_t begin, int64_t end) {
       row_kernels<S>().householder(in + begin * m, mu + begin * m, z + begin * m, end - begin, m);
     });
   });
@@ -48,13 +48,13 @@ std::tuple<Tensor, Tensor> householder_backward_cpu(const Tensor& grad, const Te
   check_pair(op, "grad", grad, "x", x);
   check_same_shape(op, "grad", grad, "x", x);
   const Tensor grads = to_compute_type(grad), xs = to_compute_type(x), locs = to_compute_type(loc);
-  const Tensor grad_x = torch::stable::empty_like(xs), grad_loc = torch::stable::empty_like(xs);
+  const Tensor grad_x = empty_like_contiguous(xs), grad_loc = empty_like_contiguous(xs);
   const int64_t m = x.size(x.dim() - 1);
   with_compute_type(xs, [&](auto type) {
     using S = decltype(type);
     const S *g = data<S>(grads), *in = data<S>(xs), *mu = data<S>(locs);
     S *gx = mutable_data<S>(grad_x), *gmu = mutable_data<S>(grad_loc);
-    torch::stable::parallel_for(0, xs.numel() / m, row_grain(m), [&](int64_t begin, int64_t end) {
+    for_ranges(xs.numel() / m, row_grain(m), [&](int64_t begin, int64_t end) {
       const int64_t at = begin * m;
       row_kernels<S>().householder_backward(g + at, in + at, mu + at, gx + at, gmu + at, end - begin, m);
     });
@@ -74,13 +74,13 @@ Tensor vmf_kl_cpu(const Tensor& loc1, const Tensor& kappa1, const Tensor& loc2, 
   check_row_shape(op, "kappa2", kappa2, "loc1", loc1);
   const Tensor l1 = to_compute_type(loc1), l2 = to_compute_type(loc2);
   const Tensor k1 = to_compute_type(kappa1), k2 = to_compute_type(kappa2);
-  const Tensor out = torch::stable::empty_like(k1);
+  const Tensor out = empty_like_contiguous(k1);
   const int64_t m = loc1.size(loc1.dim() - 1);
   with_compute_type(l1, [&](auto type) {
     using S = decltype(type);
     const S *mu1 = data<S>(l1), *mu2 = data<S>(l2), *c1 = data<S>(k1), *c2 = data<S>(k2);
     S* kl = mutable_data<S>(out);
-    torch::stable::parallel_for(0, k1.numel(), std::min<int64_t>(512, row_grain(m)), [&](int64_t begin, int64_t end) {
+    for_ranges(k1.numel(), std::min<int64_t>(512, row_grain(m)), [&](int64_t begin, int64_t end) {
       row_kernels<S>().vmf_kl(mu1 + begin * m, c1 + begin, mu2 + begin * m, c2 + begin, kl + begin, end - begin, m);
     });
   });
@@ -96,13 +96,13 @@ Tensor vmf_log_prob_cpu(const Tensor& value, const Tensor& loc, const Tensor& ka
   check_pair(op, "kappa", kappa, "value", value);
   check_row_shape(op, "kappa", kappa, "value", value);
   const Tensor xs = to_compute_type(value), locs = to_compute_type(loc), kappas = to_compute_type(kappa);
-  const Tensor out = torch::stable::empty_like(kappas);
+  const Tensor out = empty_like_contiguous(kappas);
   const int64_t m = value.size(value.dim() - 1);
   with_compute_type(xs, [&](auto type) {
     using S = decltype(type);
     const S *x = data<S>(xs), *mu = data<S>(locs), *k = data<S>(kappas);
     S* y = mutable_data<S>(out);
-    torch::stable::parallel_for(0, kappas.numel(), std::min<int64_t>(1024, row_grain(m)), [&](int64_t begin, int64_t end) {
+    for_ranges(kappas.numel(), std::min<int64_t>(1024, row_grain(m)), [&](int64_t begin, int64_t end) {
       row_kernels<S>().vmf_log_prob(x + begin * m, mu + begin * m, k + begin, y + begin, end - begin, m);
     });
   });

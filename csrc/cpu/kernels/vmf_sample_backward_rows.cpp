@@ -51,10 +51,12 @@ class SampleBackward {
   SVMF_INLINE RowScalars row_scalars(int64_t row, int n, V kappa, V* grad_kappa) {
     const Cosine<V> c{V::load_first(task_.below + row, n, S(1)), V::load_first(task_.above + row, n, S(1))};
     const V product = c.below * c.above;
-    const V derivative = task_.gradient == SampleGradient::kPathwise
+    // m = 3 is drawn by inversion: the derivative through the proposal is the pathwise one, and nothing needs correction.
+    const bool pathwise = task_.gradient == SampleGradient::kPathwise || task_.m == 3;
+    const V derivative = pathwise
                              ? pathwise_derivative(c.below, c.above, kappa, table_, pathwise_)
                              : rejection_derivative(c.below, c.above, kappa, V(table_.nu));
-    if (task_.grad_log_ratio != nullptr) {
+    if (task_.grad_log_ratio != nullptr && task_.m != 3) {
       const V grad = V::load_first(task_.grad_log_ratio + row, n, S(0));
       *grad_kappa = mul_add(grad, log_ratio_derivative(c.below, c.above, kappa, table_), *grad_kappa);
     }

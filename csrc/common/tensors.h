@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// Allocation and layout for the op wrappers, at the least cost that the stable ABI allows: at 64 rows a call through
+// torch's dispatcher (about 5 us each) costs more than drawing the samples.
+#pragma once
+
+#include <torch/csrc/inductor/aoti_torch/c/shim.h>
+#include <torch/csrc/stable/ops.h>
+#include <torch/csrc/stable/tensor.h>
+
+#include <array>
+#include <vector>
+
+#include "common/check.h"
+
+namespace svmf {
+
+inline bool is_half_type(ScalarType type) { return type == ScalarType::Half || type == ScalarType::BFloat16; }
+
+// An uninitialised contiguous tensor of the device and dtype of `like`.
+inline Tensor empty_tensor(const int64_t* sizes, int64_t dim, const Tensor& like) {
+  std::vector<int64_t> strides(static_cast<size_t>(dim));
+  int64_t stride = 1;
+  for (int64_t i = dim - 1; i >= 0; --i) {
+    strides[static_cast<size_t>(i)] = stride;
+    stride *= sizes[i] > 1 ? sizes[i] : 1;
+  }
+  int32_t dtype, device_type, device_index;
+  STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_get_dtype(like.get(), &dtype));
+  STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_type(like.get(), &device_type));
+  STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_index(like.get(), &device_index));
+  AtenTensorHandle handle;
+  STABLE_TORCH_ERROR_CODE_CHECK(
+      aoti_torch_empty_strided(dim, sizes, strides.data(), dtype, device_type, device_index, &handle));
+  return Tensor(handle);
+}
+
+inline Tensor empty_tensor(const std::vector<int64_t>& sizes, const Tensor& like) {
+  return empty_tensor(sizes.data(), static_cast<int64_t>(sizes.size()), like);
+}
+
+inline Tensor empty_like_contiguous(const Tensor& like) {
+  const auto sizes = like.sizes();
+  return empty_tensor(sizes.data(), static_cast<int64_t>(sizes.size()), like);
+}
+
+// Contiguous, and bfloat16 and float16 as float32.
+inline Tensor to_compute_type(const Tensor& t) {
+  if (is_half_type(t.scalar_type())) return torch::stable::contiguous(torch::stable::to(t, ScalarType::Float));
+  return t.is_contiguous() ? t : torch::stable::contiguous(t);
+}
+
+inline Tensor to_result_type(const Tensor& t, ScalarType type) {
+  return t.scalar_type() == type ? t : torch::stable::to(t, type);
+}
+
+template <class S>
+const S* data(const Tensor& t) {
+  return static_cast<const S*>(t.const_data_ptr());
+}
+template <class S>
+S* mutable_data(const Tensor& t) {
+  return static_cast<S*>(t.mutable_data_ptr());
+}
+
+// Calls f(S{}) with the compute type of t.
+template <class F>
+void with_compute_type(const Tensor& t, F f) {
+  if (t.scalar_type() == ScalarType::Double) f(double{});
+  else f(float{});
+}
+
+}  // namespace svmf
