@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What all tests share: helper modules on the path, one thread, a fixed seed, and where the data lie.
+"""What all tests share: helper modules on the path, one thread, a fixed seed, and where the data
+lie.
 
-Modules beside this file (gof, vmf_exact) and the compiled `svmf_math` (csrc/math under pybind11, built by
-`make install`) can be imported by name from every test.
+Modules beside this file (gof, vmf_exact) and the compiled `svmf_math` (csrc/math under pybind11,
+built by `make install`) can be imported by name from every test.
 """
 
 import os

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Goodness-of-fit checks with one false-alarm rate for the whole suite.
 
-Every check ends in a p-value that is uniform (or larger) when the sampler is right. `require` compares it with
-FALSE_ALARM / CHECKS, so a right sampler fails the suite, all checks together, with a probability of at most FALSE_ALARM
-(Bonferroni) at a new set of seeds. Seeds are fixed, so that a run that passed passes again.
+Every check ends in a p-value that is uniform (or larger) when the sampler is right. `require`
+compares it with FALSE_ALARM / CHECKS, so a right sampler fails the suite, all checks together, with
+a probability of at most FALSE_ALARM (Bonferroni) at a new set of seeds. Seeds are fixed, so that a
+run that passed passes again.
 """
 
 import math
-from collections.abc import Sequence
 
 import numpy
 import scipy.special
@@ -35,7 +35,8 @@ def require(p_value: float, what: str) -> None:
 
 
 def kolmogorov_smirnov(uniform: Array) -> float:
-    """p-value that the numbers are independent and uniform on [0, 1], by their largest deviation from F(u) = u."""
+    """p-value that the numbers are independent and uniform on [0, 1], by their largest deviation
+    from F(u) = u."""
     n = uniform.size
     ordered = numpy.sort(uniform)
     above = numpy.arange(1, n + 1) / n - ordered
@@ -44,7 +45,8 @@ def kolmogorov_smirnov(uniform: Array) -> float:
 
 
 def tail_counts(uniform: Array, expected: float = 100.0) -> tuple[float, float]:
-    """p-values of the numbers of values in the lowest and the highest `expected`/n of the distribution."""
+    """p-values of the numbers of values in the lowest and the highest `expected`/n of the
+    distribution."""
     n = uniform.size
     share = expected / n
     counts = int((uniform < share).sum()), int((uniform > 1 - share).sum())
@@ -70,8 +72,3 @@ def chi_square(statistic: float, degrees: int) -> float:
 
 def fair_coin(heads: int, n: int) -> float:
     return float(scipy.stats.binomtest(heads, n, 0.5).pvalue)
-
-
-def smallest(p_values: Sequence[float]) -> float:
-    """The smallest of several p-values, with no allowance for their number: for showing that a mistake is found."""
-    return min(p_values)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What is checked about a vMF sampler's draws: the distribution of w = mu.z, the uniform tangent direction, the first two
-moments of z, and (not by chance) unit norm and agreement between z and w.
+"""What is checked about a vMF sampler's draws: the distribution of w = mu.z, the uniform tangent
+direction, the first two moments of z, and (not by chance) unit norm and agreement between z and w.
 
-A sampler is any function of (loc [m], kappa, rows, seed) that returns z [rows, m] and the float pair 1-w, 1+w [rows], so
-that wrong samplers can be put through the same checks.
+A sampler is any function of (loc [m], kappa, rows, seed) that returns z [rows, m] and the float
+pair 1-w, 1+w [rows], so that wrong samplers can be put through the same checks.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,7 +17,8 @@ from vmf_exact import angle_of, cosine_distribution
 
 Sampler = Callable[[Tensor, float, int, int], tuple[Tensor, Tensor, Tensor]]
 
-# Elements of z that are drawn at once, and that are looked at in float64 in all (w is looked at for every draw).
+# Elements of z that are drawn at once, and that are looked at in float64 in all (w is looked at for
+# every draw).
 _CHUNK_ELEMENTS = 4_000_000
 _VECTOR_ELEMENTS = 200_000_000
 
@@ -34,7 +35,9 @@ class Report:
         for name, p_value in self.p_values.items():
             gof.require(p_value, f"{what}: {name}")
         assert self.norm_error <= norm_limit, f"{what}: |z|^2 is {self.norm_error:.3g} eps from 1"
-        assert self.cosine_error <= cosine_limit, f"{what}: z and w differ by {self.cosine_error:.3g} eps"
+        assert self.cosine_error <= cosine_limit, (
+            f"{what}: z and w differ by {self.cosine_error:.3g} eps"
+        )
 
 
 def fused(dtype: torch.dtype, gradient: int = 0) -> Sampler:
@@ -73,7 +76,8 @@ def _tangent_frame(loc: Tensor) -> Tensor:
 
 
 def examine(draw: Sampler, loc: Tensor, kappa: float, n: int, seed: int) -> Report:
-    """Draws n samples and reports on them. loc: float64, with entries that the sampler's type represents."""
+    """Draws n samples and reports on them. loc: float64, with entries that the sampler's type
+    represents."""
     m = loc.shape[0]
     rows = max(64, _CHUNK_ELEMENTS // m)
     frame = _tangent_frame(loc)
@@ -103,7 +107,9 @@ def examine(draw: Sampler, loc: Tensor, kappa: float, n: int, seed: int) -> Repo
     return report
 
 
-def _examine_cosine(report: Report, below: gof.Array, above: gof.Array, m: int, kappa: float) -> None:
+def _examine_cosine(
+    report: Report, below: gof.Array, above: gof.Array, m: int, kappa: float
+) -> None:
     exact = cosine_distribution(m, kappa)
     uniform = exact.cdf(angle_of(below, above))
     report.p_values["w (Kolmogorov-Smirnov)"] = gof.kolmogorov_smirnov(uniform)
@@ -148,7 +154,8 @@ def _examine_tangent(
 
 
 def _examine_mean(report: Report, offset: gof.Array, n: int, loc: gof.Array, kappa: float) -> None:
-    """The sample mean of z (given as its distance from mu) has the expectation A mu and a known covariance."""
+    """The sample mean of z (given as its distance from mu) has the expectation A mu and a known
+    covariance."""
     m = loc.size
     _, _, square = cosine_distribution(m, kappa).moments_of_below()
     unit = loc / numpy.linalg.norm(loc)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Exact values about w = mu.z of a vMF distribution, by quadrature in float64 or by mpmath. Nothing of svmf is used.
+"""Exact values about w = mu.z of a vMF distribution, by quadrature in float64 or by mpmath. Nothing
+of svmf is used.
 
-Everything is done in the angle a between z and mu: its density, proportional to exp(kappa (cos a - 1)) sin(a)^(m-2),
-is smooth for every m >= 2, and small angles keep their digits when kappa is huge.
+Everything is done in the angle a between z and mu: its density, proportional to exp(kappa (cos a -
+1)) sin(a)^(m-2), is smooth for every m >= 2, and small angles keep their digits when kappa is huge.
 """
 
 import functools
@@ -29,7 +30,8 @@ def angle_of(below: ArrayLike, above: ArrayLike) -> Array:
 
 
 class CosineDistribution:
-    """The distribution of w = mu.z for z ~ vMF(mu, kappa) on S^(m-1); kappa = 0 is the uniform distribution."""
+    """The distribution of w = mu.z for z ~ vMF(mu, kappa) on S^(m-1); kappa = 0 is the uniform
+    distribution."""
 
     def __init__(self, dim: int, kappa: float):
         self.dim, self.kappa = dim, kappa
@@ -123,7 +125,8 @@ def mean_length_slope(dim: int, kappa: float) -> float:
 
 @mpmath.workdps(40)
 def exponential_mean_slope(dim: int, kappa: float, along: float, across: float) -> float:
-    """d/dkappa E[exp(c.z)] for c with the component `along` mu and the length `across` in the tangent plane.
+    """d/dkappa E[exp(c.z)] for c with the component `along` mu and the length `across` in the
+    tangent plane.
 
     E[exp(c.z)] = C_m(kappa)/C_m(|kappa mu + c|), the ratio of the normalisers of the density.
     """
@@ -141,8 +144,9 @@ def exponential_mean_slope(dim: int, kappa: float, along: float, across: float) 
 def acceptance_probability(dim: int, kappa: float) -> float:
     """Probability that a proposal of Wood's sampler is accepted, by quadrature over eps = sin(t)^2.
 
-    eps ~ Beta(nu, nu) has the density proportional to (sin t cos t)^(2 nu - 1) in t, and a proposal is accepted with
-    probability exp(2 nu (x + log(1-x))), x = kappa (1 - 2 eps)/((s + kappa + nu) D), D = (1-eps) + b eps.
+    eps ~ Beta(nu, nu) has the density proportional to (sin t cos t)^(2 nu - 1) in t, and a proposal
+    is accepted with probability exp(2 nu (x + log(1-x))), x = kappa (1 - 2 eps)/((s + kappa + nu)
+    D), D = (1-eps) + b eps.
     """
     nu = (dim - 1) / 2
     s = numpy.hypot(nu, kappa)

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""The fused sampler draws from the vMF distribution: 52 pairs (m, kappa), mean directions in awkward places.
+"""The fused sampler draws from the vMF distribution: 52 pairs (m, kappa), mean directions in
+awkward places.
 
-False-alarm rate, all checks of all files together: gof.FALSE_ALARM (1e-5). The quick tests draw 1e5 samples for a part of
-the pairs; `make test-statistics` draws 1e6 for all of them.
+False-alarm rate, all checks of all files together: gof.FALSE_ALARM (1e-5). The quick tests draw 1e5
+samples for a part of the pairs; `make test-statistics` draws 1e6 for all of them.
 """
 
 import math
 
 import pytest
 import torch
-from gof import Array  # noqa: F401  (fails early if the helpers are not on the path)
 from sample_checks import examine, fused
 
 PAIRS = [

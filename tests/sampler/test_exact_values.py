@@ -18,7 +18,17 @@ from vmf_exact import (
 
 @pytest.mark.parametrize(
     ("m", "kappa"),
-    [(2, 0.0), (2, 5.0), (2, 1e8), (3, 2.0), (5, 0.0), (10, 3.0), (10, 1e6), (500, 1e3), (100_000, 1e8)],
+    [
+        (2, 0.0),
+        (2, 5.0),
+        (2, 1e8),
+        (3, 2.0),
+        (5, 0.0),
+        (10, 3.0),
+        (10, 1e6),
+        (500, 1e3),
+        (100_000, 1e8),
+    ],
 )
 def test_distribution_function_equals_mpmath(m, kappa):
     exact = CosineDistribution(m, kappa)
@@ -63,7 +73,7 @@ def test_exponential_mean_slope_along_mu_is_a_quadrature():
 
 @pytest.mark.parametrize("m", [2, 3, 5, 50, 1001])
 def test_acceptance_probability_has_its_limits(m):
-    """1 for kappa = 0; for kappa -> infinity e^nu Gamma(2 nu)/((4 nu)^nu Gamma(nu)), nu = (m-1)/2."""
+    """1 at kappa = 0; at infinity e^nu Gamma(2 nu)/((4 nu)^nu Gamma(nu)), nu = (m-1)/2."""
     nu = (m - 1) / 2
     limit = math.exp(nu + math.lgamma(2 * nu) - math.lgamma(nu) - nu * math.log(4 * nu))
     assert acceptance_probability(m, 0.0) == pytest.approx(1, rel=1e-12)
