@@ -332,6 +332,7 @@ def small_scalars() -> str:
     for name, values in (
         ("kSmallC", c),
         ("kSmallLogSurface", areas),
+        ("kSmallLogSurfaceLow", [a - F64.round(a) for a in areas]),
         ("kSmallLogGamma", gammas),
         ("kSmallBesselConstant", bessel),
     ):
@@ -382,8 +383,8 @@ def small_header(processes: int) -> str:
         [
             "[m][function][power of t][piece]; rows beyond kSmallCounts are zero.",
             "kSmallEdges are the inner ends of the pieces of [0, 1]. kSmallLogSurface is the log",
-            "of the sphere's area, kSmallLogGamma is log Gamma(m/2), and kSmallBesselConstant is",
-            "nu log c - log Gamma(m/2) - c.",
+            "of the sphere's area and kSmallLogSurfaceLow what its rounding lost, kSmallLogGamma",
+            "is log Gamma(m/2), and kSmallBesselConstant is nu log c - log Gamma(m/2) - c.",
         ],
         body,
     )

@@ -2,8 +2,8 @@
 // Piecewise polynomials of E, W and V (docs/math.md) for m = 2..64, in t = x - center.
 // [m][function][power of t][piece]; rows beyond kSmallCounts are zero.
 // kSmallEdges are the inner ends of the pieces of [0, 1]. kSmallLogSurface is the log
-// of the sphere's area, kSmallLogGamma is log Gamma(m/2), and kSmallBesselConstant is
-// nu log c - log Gamma(m/2) - c.
+// of the sphere's area and kSmallLogSurfaceLow what its rounding lost, kSmallLogGamma
+// is log Gamma(m/2), and kSmallBesselConstant is nu log c - log Gamma(m/2) - c.
 // Made by tools/make_coefficients.py; do not edit.
 #pragma once
 
@@ -47,6 +47,23 @@ inline constexpr double kSmallLogSurface[63] = {
   -0x1.da92d4ffa1c6ap4, -0x1.ebb556557448fp4, -0x1.fcfdc426c12ep4, -0x1.0735b6f9fdc3p5,
   -0x1.0ffed4c583104p5, -0x1.18d9e95926986p5, -0x1.21c6a56cdd3d8p5, -0x1.2ac4bc68828bfp5,
   -0x1.33d3e44175434p5, -0x1.3cf3d55a7504bp5, -0x1.46244a65929dcp5};
+inline constexpr double kSmallLogSurfaceLow[63] = {
+  -0x1.65b5a1b7ff5dfp-54, 0x1.053cd734e6a31p-54, -0x1.365dbc5ce4bcep-54, 0x1.41de2f199203cp-54,
+  -0x1.b8fc27f7580e7p-53, -0x1.cfcf5087b2dcp-54, -0x1.a04970f6eabd1p-54, 0x1.bc5eb44d4cfe4p-53,
+  -0x1.236b3ebace0fp-53, 0x1.57b5ba1bf01bfp-54, -0x1.e1bb3b01e37f6p-53, -0x1.cbe2cd9a74817p-54,
+  -0x1.72e83fe39e7ffp-56, 0x1.b467446b8e017p-55, -0x1.7f1fcfc380c87p-54, -0x1.2a45c79da640cp-55,
+  0x1.bd82ab439f56ap-56, 0x1.a5bfb2ecf40ap-59, 0x1.c6cd06caafe83p-55, -0x1.688b78d933523p-54,
+  -0x1.042bee15b8edbp-54, 0x1.825839e5c4451p-54, -0x1.495b775c81c6p-53, 0x1.e9fb34131907ap-53,
+  -0x1.65bb4066c28b9p-52, 0x1.8b28854dd3d6dp-53, 0x1.a90dbd5212d4cp-52, 0x1.a5e8156e6a22fp-52,
+  -0x1.d24286de67ad2p-55, 0x1.a35ad785132e1p-53, 0x1.6792b7b3e980fp-51, 0x1.9611a61018e51p-52,
+  0x1.7008efd1b3a92p-52, -0x1.e51f5ebb2ac95p-51, 0x1.6ef044f8046c8p-51, -0x1.e31986a813bcfp-52,
+  0x1.9012b0ecf5b03p-51, 0x1.5124f8ceb2adfp-54, -0x1.700b33fae9b8ep-53, -0x1.e666d9dc46711p-50,
+  -0x1.9329b525dca55p-50, 0x1.b59d702b3ff06p-52, 0x1.34d55e7744742p-50, 0x1.0bdd6f939fd56p-50,
+  0x1.6a7b0dbc82d45p-51, 0x1.e1aed9a41be82p-55, -0x1.8af7b990c329p-55, -0x1.f4141aa077fabp-50,
+  -0x1.234a468974e38p-50, -0x1.d29ca582b9a7p-52, 0x1.a8b0f03c50597p-52, 0x1.27a3544f7fee3p-50,
+  0x1.472f53ee7b0e6p-50, 0x1.ee114e7c90761p-51, 0x1.312a422319786p-51, -0x1.2be0be3764cddp-51,
+  -0x1.c6ef8a08b9967p-50, 0x1.da6cbc8b874afp-49, -0x1.e2ad5c0280198p-50, 0x1.3ece872bff1e4p-53,
+  -0x1.c044e0199eec8p-56, 0x1.bf36e45c0cc05p-52, 0x1.21b469c2177bep-49};
 inline constexpr double kSmallLogGamma[63] = {
   0, -0x1.eeb95b094c191p-4, 0, 0x1.2383e809a67e8p-2,
   0x1.62e42fefa39efp-1, 0x1.3373018970a36p0, 0x1.cab0bfa2a2002p0, 0x1.3a140a3a623cbp1,

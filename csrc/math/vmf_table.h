@@ -36,6 +36,7 @@ struct VmfTable {
   Scalar c;                // a multiple of 1/64 for m <= 64 (its square is exact), nu beyond
   Scalar half_over_c;      // 1/(2c)
   Scalar log_surface;      // log of the area of the unit sphere in R^m
+  Scalar log_surface_low;  // what rounding it lost, for m <= 64: entropy crosses zero at small m
   Scalar log_gamma;        // log Gamma(m/2)
   Scalar bessel_constant;  // nu log c - log Gamma(m/2) - c
   int terms[3];            // coefficients beyond these are zero
@@ -164,6 +165,8 @@ inline VmfTable<Scalar> make_vmf_table(int64_t m) {
   VmfTable<Scalar> table{};
   detail::set_center(nu, kSmallC[i], table);
   table.log_surface = static_cast<Scalar>(kSmallLogSurface[i]);
+  table.log_surface_low =
+      static_cast<Scalar>((kSmallLogSurface[i] - table.log_surface) + kSmallLogSurfaceLow[i]);
   table.log_gamma = static_cast<Scalar>(kSmallLogGamma[i]);
   table.bessel_constant = static_cast<Scalar>(kSmallBesselConstant[i]);
   if constexpr (VmfTable<Scalar>::kDouble) {
