@@ -12,8 +12,7 @@ import torch
 from torch import Tensor
 
 from svmf._pathwise_slope import slope_in_kappa, slope_in_w
-
-ops = torch.ops.svmf
+from svmf._transforms import ops
 
 
 def _order_over_x(order: float | Tensor, x: Tensor) -> Tensor | float:
@@ -52,7 +51,7 @@ def _register_bessel(packet: Any, slope: Callable) -> None:
         return None, grad * slope(order[0] if order else ctx.order, x)
 
     for overload in (packet.default, packet.tensor):
-        torch.library.register_autograd(overload, backward, setup_context=setup_context)
+        overload.register_autograd(backward, setup_context=setup_context)
 
 
 def _register_kappa(op: Any, slope: Callable[[Tensor, int], Tensor]) -> None:
@@ -64,7 +63,7 @@ def _register_kappa(op: Any, slope: Callable[[Tensor, int], Tensor]) -> None:
         (kappa,) = ctx.saved_tensors
         return grad * slope(kappa, ctx.dim), None
 
-    torch.library.register_autograd(op, backward, setup_context=setup_context)
+    op.register_autograd(backward, setup_context=setup_context)
 
 
 _register_bessel(ops.log_iv, _log_iv_slope)
@@ -94,8 +93,8 @@ def _concentration_backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
     return grad / ops._vmf_mean_length_grad(kappa, ctx.dim), None
 
 
-torch.library.register_autograd(
-    ops.vmf_concentration.default, _concentration_backward, setup_context=_concentration_setup
+ops.vmf_concentration.default.register_autograd(
+    _concentration_backward, setup_context=_concentration_setup
 )
 
 
@@ -114,8 +113,8 @@ def _pathwise_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | 
     )
 
 
-torch.library.register_autograd(
-    ops.vmf_pathwise_derivative.default, _pathwise_backward, setup_context=_pathwise_setup
+ops.vmf_pathwise_derivative.default.register_autograd(
+    _pathwise_backward, setup_context=_pathwise_setup
 )
 
 
@@ -137,7 +136,7 @@ def _vmf_kl_backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, Tensor, Te
     return grad_loc1, grad_kappa1, -grad_loc1, grad_kappa2
 
 
-torch.library.register_autograd(ops.vmf_kl.default, _vmf_kl_backward, setup_context=_vmf_kl_setup)
+ops.vmf_kl.default.register_autograd(_vmf_kl_backward, setup_context=_vmf_kl_setup)
 
 
 def _householder_setup(ctx: Any, inputs: tuple, output: Tensor) -> None:
@@ -159,9 +158,7 @@ def _householder_backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor]:
     return grad - t * u, c * grad + t * (x - c * u)
 
 
-torch.library.register_autograd(
-    ops.householder.default, _householder_backward, setup_context=_householder_setup
-)
+ops.householder.default.register_autograd(_householder_backward, setup_context=_householder_setup)
 
 
 def _log_prob_setup(ctx: Any, inputs: tuple, output: Tensor) -> None:
@@ -178,9 +175,7 @@ def _log_prob_backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return -grad_loc, grad_loc, grad_kappa
 
 
-torch.library.register_autograd(
-    ops.vmf_log_prob.default, _log_prob_backward, setup_context=_log_prob_setup
-)
+ops.vmf_log_prob.default.register_autograd(_log_prob_backward, setup_context=_log_prob_setup)
 
 
 def _sampler_backward(
@@ -232,13 +227,9 @@ def _not_twice(ctx: Any, *grads: Tensor) -> tuple:
 # The numbers of SampleGradient in csrc/common/functions.h.
 _REJECTION = 1
 
-torch.library.register_autograd(
-    ops.vmf_rsample.default, _rsample_backward, setup_context=_sampler_setup
+ops.vmf_rsample.default.register_autograd(_rsample_backward, setup_context=_sampler_setup)
+ops.vmf_rsample_kl.default.register_autograd(_rsample_kl_backward, setup_context=_sampler_setup)
+ops.vmf_rsample_with_correction.default.register_autograd(
+    _correction_backward, setup_context=_correction_setup
 )
-torch.library.register_autograd(
-    ops.vmf_rsample_kl.default, _rsample_kl_backward, setup_context=_sampler_setup
-)
-torch.library.register_autograd(
-    ops.vmf_rsample_with_correction.default, _correction_backward, setup_context=_correction_setup
-)
-torch.library.register_autograd(ops._vmf_rsample_backward.default, _not_twice)
+ops._vmf_rsample_backward.default.register_autograd(_not_twice)

@@ -11,7 +11,7 @@ import math
 import torch
 from torch import Tensor
 
-ops = torch.ops.svmf
+from svmf._transforms import ops
 
 # Gauss-Legendre nodes on the integral; the tail beyond this many standard deviations of the proposal is below rounding.
 _NODES = 48

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-ops = torch.ops.svmf
+from svmf._transforms import ops
 
 
 def _in_front(t: Any, dim: int | None, size: int) -> Any:
@@ -49,7 +49,7 @@ for _op in (
     ops._householder_backward.default,
     ops.vmf_log_prob.default,
 ):
-    torch.library.register_vmap(_op, _rule(_op))
+    _op.register_vmap(_rule(_op))
 
 
 def _slice(t: Any, dim: int | None, i: int) -> Any:
@@ -75,4 +75,4 @@ for _op in (
     ops.vmf_rsample_with_correction.default,
     ops._vmf_rsample_backward.default,
 ):
-    torch.library.register_vmap(_op, _loop_rule(_op))
+    _op.register_vmap(_loop_rule(_op))

@@ -14,8 +14,8 @@ from torch import Tensor
 
 from svmf import _library  # noqa: F401  (registers the ops)
 from svmf._seed import draw_seed
-
-_ops = torch.ops.svmf
+from svmf._transforms import Packet
+from svmf._transforms import ops as _ops
 
 __all__ = [
     "householder",
@@ -41,7 +41,7 @@ __all__ = [
 _GRADIENTS = {"pathwise": 0, "rejection": 1}
 
 
-def _bessel(op: torch._ops.OpOverloadPacket, order: float | Tensor, x: Tensor) -> Tensor:
+def _bessel(op: Packet, order: float | Tensor, x: Tensor) -> Tensor:
     if isinstance(order, Tensor):
         order, x = torch.broadcast_tensors(order, x)
         return op.tensor(order, x)
