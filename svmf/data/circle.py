@@ -13,6 +13,7 @@ _CLUSTERS = 3
 _CONCENTRATION = 5.0
 _HIDDEN = 100
 _NOISE = 0.1
+_SCALE = 1.0  # root mean square of a coordinate of the curve, roughly
 _GAIN = 1.5  # of the hidden layer; larger bends the curve more
 
 
@@ -33,7 +34,7 @@ def make_circle(count: int, seed: int) -> CircleSet:
     angles = random.vonmises(clusters * (2 * np.pi / _CLUSTERS), _CONCENTRATION)
     weights_in = random.normal(size=(2, _HIDDEN)) * _GAIN
     bias = random.normal(size=_HIDDEN) * 0.5
-    weights_out = random.normal(size=(_HIDDEN, AMBIENT)) * (2 / np.sqrt(_HIDDEN))
+    weights_out = random.normal(size=(_HIDDEN, AMBIENT)) * (_SCALE / np.sqrt(_HIDDEN))
 
     def embed(angle: np.ndarray) -> np.ndarray:
         on_circle = np.stack([np.cos(angle), np.sin(angle)], axis=-1)

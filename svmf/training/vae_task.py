@@ -27,7 +27,8 @@ from svmf.training.task import Task
 EVALUATION_ROWS = 500  # at a time: the activations stay in the cache
 TEST_SEED = 0  # one binarisation of the test images for every run
 LABEL_COUNTS = (100, 600, 1000)
-_CIRCLE_POINTS = 3000
+CIRCLE_SPLIT = (2000, 500, 500)  # train, validation, test
+CIRCLE_POINTS = sum(CIRCLE_SPLIT)
 
 
 class VAETask(Task):
@@ -39,8 +40,8 @@ class VAETask(Task):
         self.images: ImageSet | None = None
         self.train: Rows
         if config.data == "circle":
-            points = make_circle(_CIRCLE_POINTS, config.seed).points
-            train, self._validation, self._test = points.split([2000, 500, 500])
+            points = make_circle(CIRCLE_POINTS, config.seed).points
+            train, self._validation, self._test = points.split(CIRCLE_SPLIT)
             self.train = PlainRows(train, self.device)
             inputs = points.shape[1]
             likelihood: Likelihood = Gaussian()

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""Figure 1: which model recovers a circle that was bent into R^100?
+
+The score is the product of two shares, each between 0 and 1: how well distances between latent
+samples rank as the true distances on the circle do (Spearman), and how many decoded samples of the
+prior lie on the true curve. An auto-encoder keeps the first and loses the second, a strong
+Gaussian prior the other way round.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from svmf.data import CircleSet, make_circle
+from svmf.training import RunFolder, continue_run, make_config, start_run
+from svmf.training.processes import Processes
+from svmf.training.run import make_task
+from svmf.training.trainer import load_best
+from svmf.training.vae_task import CIRCLE_POINTS, CIRCLE_SPLIT, VAETask
+
+EPOCHS = 60
+_PRIOR_SAMPLES = 2000
+_ON_CURVE = 0.05  # of the curve's diameter: nearer than that counts as on the curve
+
+
+@dataclass(frozen=True)
+class CircleModel:
+    key: str
+    title: str
+    model: str
+    options: dict[str, Any]
+
+
+CIRCLE_MODELS = (
+    CircleModel("ae", "Auto-encoder", "ae", {"dim": 2}),
+    CircleModel("nvae", "N-VAE", "nvae", {"dim": 2}),
+    CircleModel("nvae_beta", "N-VAE, beta = 0.1", "nvae", {"dim": 2, "beta": 0.1}),
+    CircleModel("svae", "S-VAE", "svae", {"dim": 1}),
+)
+
+
+@dataclass(frozen=True)
+class CircleOutcome:
+    model: CircleModel
+    correlation: float  # Spearman, true against latent distances
+    on_curve: float  # share of decoded prior samples on the true curve
+    elbo: float
+    codes: Tensor  # [n, 2]: one latent sample for each test point
+    angles: Tensor  # [n]: the true ones
+
+    @property
+    def score(self) -> float:
+        return max(self.correlation, 0.0) * self.on_curve
+
+
+def run_circle(
+    circle_model: CircleModel, seed: int, folder: Path, epochs: int = EPOCHS, threads: int = 1
+) -> CircleOutcome:
+    """Trains one model (or continues) in `folder` and scores it."""
+    config = make_config(
+        circle_model.model,
+        data="circle",
+        seed=seed,
+        epochs=epochs,
+        warm_up=0,
+        look_ahead=0,
+        threads=threads,
+        **circle_model.options,
+    )
+    run = RunFolder(folder)
+    continue_run(folder) if run.exists() else start_run(config, folder)
+    task = make_task(config, Processes("cpu"))
+    assert isinstance(task, VAETask)
+    load_best(task, run)
+    return score_circle(circle_model, task, make_circle(CIRCLE_POINTS, seed))
+
+
+@torch.no_grad()
+def score_circle(circle_model: CircleModel, task: VAETask, circle: CircleSet) -> CircleOutcome:
+    from scipy.stats import spearmanr  # type: ignore[import-untyped]
+
+    model, latent = task.model, task.model.latent
+    held_out = slice(sum(CIRCLE_SPLIT[:2]), None)
+    angles = circle.angles[held_out].double()
+    torch.manual_seed(0)
+    codes = latent.draw(model.posterior(circle.points[held_out])).z.double()
+    true = torch.arccos(torch.cos(angles[:, None] - angles).clamp(-1, 1))
+    if latent.distance == "geodesic":
+        found = torch.arccos((codes @ codes.t()).clamp(-1, 1))
+    else:
+        found = torch.cdist(codes, codes)
+    first, second = torch.triu_indices(len(angles), len(angles), 1)
+    correlation = float(spearmanr(true[first, second], found[first, second]).statistic)
+    decoded = model.decode(latent.prior_sample(_PRIOR_SAMPLES))
+    diameter = torch.cdist(circle.curve, circle.curve).max()
+    near = torch.cdist(decoded, circle.curve).amin(1) < _ON_CURVE * diameter
+    return CircleOutcome(
+        circle_model,
+        correlation,
+        float(near.double().mean()),
+        task.evaluate(samples=0)["elbo"],
+        codes.float(),
+        angles.float(),
+    )
