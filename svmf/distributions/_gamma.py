@@ -26,15 +26,19 @@ def log1p_minus_x(x: Tensor) -> Tensor:
 
 def digamma_step(a: Tensor, b: float) -> Tensor:
     """psi(a + b) - psi(a) for a, b > 0."""
-    recurrence = sum(b / ((a + j) * (a + b + j)) for j in range(_SHIFT))
+    shifts = torch.arange(_SHIFT, dtype=a.dtype, device=a.device)
+    shifted = a.unsqueeze(-1) + shifts
+    recurrence = (b / (shifted * (shifted + b))).sum(-1)
     a = a + _SHIFT
     u, v = 1 / a, 1 / (a + b)
-    difference = b * u * v  # u - v
     series = torch.zeros_like(a)
-    for n, s in _STIRLING.items():
-        powers = sum(u ** (n - i) * v**i for i in range(n + 1))  # (u^(n+1) - v^(n+1)) / (u - v)
-        series = series + n * s * powers
-    return recurrence + torch.log1p(b * u) + difference * (0.5 + series)
+    powers, v_power = torch.ones_like(a), torch.ones_like(a)
+    for n in range(1, max(_STIRLING) + 1):
+        v_power = v_power * v
+        powers = powers * u + v_power  # (u^(n+1) - v^(n+1)) / (u - v)
+        if n in _STIRLING:
+            series = series + n * _STIRLING[n] * powers
+    return recurrence + torch.log1p(b * u) + b * u * v * (0.5 + series)
 
 
 def power_spherical_kl(kappa: Tensor, half: float) -> Tensor:
@@ -44,25 +48,35 @@ def power_spherical_kl(kappa: Tensor, half: float) -> Tensor:
     of log Gamma, it is D(half) - D(2 half): De Cao and Aziz 2020, equation 22, without the terms
     that cancel. D(c) = D(c+1) + step(c).
     """
-
-    def step(c: float) -> Tensor:
-        """log(1 + kappa/c) - kappa / (c + kappa)."""
-        y = kappa / (c + kappa)
-        return torch.where(y < 0.1, -log1p_minus_x(-y.clamp(max=0.1)), torch.log1p(kappa / c) - y)
-
-    def tail(c: float) -> Tensor:
-        """What the sum of s_n x^-n adds to D(c)."""
-        u, v = 1 / c, 1 / (c + kappa)
-        total = torch.zeros_like(kappa)
-        for n, s in _STIRLING.items():
-            total = total + s * sum(i * u ** (n - i) * v ** (i - 1) for i in range(1, n + 1))
-        return (kappa * v) ** 2 * u * total
-
-    recurrence = sum(step(half + j) - step(2 * half + j) for j in range(_SHIFT))
     c1, c2 = half + _SHIFT, 2 * half + _SHIFT
     # The leading term of D is kappa - c log(1 + kappa/c); its kappa drops out when that is large.
-    small = kappa < c2
     lead_small = c2 * log1p_minus_x(kappa / c2) - c1 * log1p_minus_x(kappa / c1)
     lead_large = c2 * torch.log1p(kappa / c2) - c1 * torch.log1p(kappa / c1)
-    lead = torch.where(small, lead_small, lead_large)
-    return recurrence + lead + (step(c1) - step(c2)) / 2 + tail(c1) - tail(c2)
+    lead = torch.where(kappa < c2, lead_small, lead_large)
+    tails = _stirling_tail(kappa, c1) - _stirling_tail(kappa, c2)
+    return _steps(kappa, half) + lead + tails
+
+
+def _steps(kappa: Tensor, half: float) -> Tensor:
+    """Sum of step(half + j) - step(2 half + j) over j; the last counts half (Stirling's -log(x)/2).
+
+    step(c) = log(1 + kappa/c) - kappa / (c + kappa).
+    """
+    shifts = torch.arange(_SHIFT + 1, dtype=kappa.dtype, device=kappa.device)
+    c = torch.stack((half + shifts, 2 * half + shifts))  # [2, shifts]
+    weights = torch.where(shifts < _SHIFT, 1.0, 0.5)
+    k = kappa[..., None, None]
+    y = k / (c + k)
+    step = torch.where(y < 0.1, -log1p_minus_x(-y.clamp(max=0.1)), torch.log1p(k / c) - y)
+    return ((step[..., 0, :] - step[..., 1, :]) * weights).sum(-1)
+
+
+def _stirling_tail(kappa: Tensor, c: float) -> Tensor:
+    """What the sum of s_n x^-n adds to D(c): with u = 1/c and v = 1/(c + kappa),
+    (kappa v)^2 u sum_n s_n sum_i i u^(n-i) v^(i-1), by Horner's rule in v.
+    """
+    u, v = 1 / c, 1 / (c + kappa)
+    total = torch.zeros_like(kappa)
+    for i in range(max(_STIRLING), 0, -1):
+        total = total * v + i * sum(s * u ** (n - i) for n, s in _STIRLING.items() if n >= i)
+    return (kappa * v) ** 2 * u * total
