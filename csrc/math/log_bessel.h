@@ -79,9 +79,9 @@ SVMF_INLINE V guard_bessel(V x, V inside, V at_zero, V at_infinity) {
   return select(x >= V(0), y, not_a_number<V>());
 }
 
-// For orders with a table of their own.
+// log I_v or its scaled form for orders with a table of their own.
 template <BesselFunction kFunction, class V>
-SVMF_INLINE V bessel_direct(V x, const BesselOrder<ScalarOf<V>>& of) {
+SVMF_INLINE V log_bessel_of_table(V x, const BesselOrder<ScalarOf<V>>& of) {
   using F = BesselFunction;
   const KappaPlace<V> at = place_kappa(x, of.table);
   const V zero = of.order == 0 ? V(0) : -infinity<V>();
@@ -146,6 +146,35 @@ SVMF_INLINE V ratio_by_recurrence(V x, double order, int steps, const VmfTable<d
   } else {
     // Near 0 the ratio is x/(2v) (v > 0) or 2/x (v = 0).
     return guard_bessel(x, (r.e + r.e) * r.A / x, V(order == 0 ? -Format<double>::kInfinity : 0.5 / order), V(0));
+  }
+}
+
+SVMF_HOST_DEVICE constexpr bool is_ratio(BesselFunction f) {
+  return f == BesselFunction::kIvRatio || f == BesselFunction::kIvRatioGrad;
+}
+
+// The order whose vMF distribution the function is computed from: I_v/I_(v-1) is the mean length of order v-1.
+SVMF_HOST_DEVICE constexpr double base_order(BesselFunction f, double order) { return is_ratio(f) ? order - 1 : order; }
+
+// For orders with a table of their own: `of` belongs to base_order(kFunction, order).
+template <BesselFunction kFunction, class V>
+SVMF_INLINE V bessel_of_table(V x, const BesselOrder<ScalarOf<V>>& of) {
+  if constexpr (kFunction == BesselFunction::kIvRatio) {
+    return evaluate_kappa_function<KappaFunction::kMeanLength>(x, of.table);
+  } else if constexpr (kFunction == BesselFunction::kIvRatioGrad) {
+    return evaluate_kappa_function<KappaFunction::kMeanLengthGrad>(x, of.table);
+  } else {
+    return log_bessel_of_table<kFunction>(x, of);
+  }
+}
+
+// For all others, in double.
+template <BesselFunction kFunction, class V>
+SVMF_INLINE V bessel_by_recurrence(V x, double order, const BesselOrder<double>& of) {
+  if constexpr (is_ratio(kFunction)) {
+    return ratio_by_recurrence<kFunction>(x, order, of.steps, of.table);
+  } else {
+    return log_bessel_by_recurrence<kFunction>(x, order, of.steps, V(of.log_factor), of.table);
   }
 }
 

@@ -64,6 +64,8 @@ SVMF_INLINE IntOf<V> piece_index(V x, const VmfTable<ScalarOf<V>>& table) {
 
 namespace table_detail {
 
+inline constexpr double kHalfLog2Pi = 0x1.d67f1c864beb5p-1;
+
 // log(nu * factor) for a factor given in two parts: the rounding of the product is not passed on to
 // the logarithm.
 inline double log_of_product(double nu, double factor, double factor_low) {
@@ -74,9 +76,16 @@ inline double log_of_product(double nu, double factor, double factor_low) {
 
 // nu log nu - log Gamma(nu + 1/2) - nu + log(2 pi)/2 (Stirling's series at a half-integer shift,
 // DLMF 5.11.8). The first omitted term is below 1e-17 for nu >= 32.
-inline double stirling_remainder(double nu) {
+SVMF_HOST_DEVICE inline double stirling_remainder(double nu) {
   const double h = 1 / nu, h2 = h * h;
   return h * (1.0 / 24 + h2 * (-7.0 / 2880 + h2 * (31.0 / 40320 + h2 * (-127.0 / 215040))));
+}
+
+// sum of order[j] h^j.
+SVMF_HOST_DEVICE inline double sum_powers(const double* order, int count, double h) {
+  double sum = order[count - 1];
+  for (int j = count - 2; j >= 0; --j) sum = sum * h + order[j];
+  return sum;
 }
 
 template <class Scalar, int kTerms, int kOrders, int kPieces>
@@ -86,10 +95,8 @@ void sum_orders(const double (&series)[3][kTerms][kPieces][kOrders], double nu,
   for (int f = 0; f < 3; ++f) {
     for (int i = 0; i < kTerms; ++i) {
       for (int piece = 0; piece < kPieces; ++piece) {
-        const double* order = series[f][i][piece];
-        double sum = order[kOrders - 1];
-        for (int j = kOrders - 2; j >= 0; --j) sum = sum * h + order[j];
-        table.coefficient[f][i][piece] = static_cast<Scalar>(sum);
+        table.coefficient[f][i][piece] =
+            static_cast<Scalar>(sum_powers(series[f][i][piece], kOrders, h));
       }
     }
   }
@@ -114,7 +121,7 @@ void copy_pieces(const Scalar (&edges)[kPieces - 1], const Scalar (&centers)[kPi
 }
 
 template <class Scalar>
-void set_center(double nu, double c, VmfTable<Scalar>& table) {
+SVMF_HOST_DEVICE void set_center(double nu, double c, VmfTable<Scalar>& table) {
   table.m = static_cast<Scalar>(2 * nu + 1);
   table.nu = static_cast<Scalar>(nu);
   table.c = static_cast<Scalar>(c);
@@ -130,7 +137,6 @@ inline VmfTable<Scalar> make_vmf_table_for_nu(double nu) {
   using namespace coefficients;
   assert(nu >= kLargeNu);
   constexpr double kHalfLog2 = 0x1.62e42fefa39efp-2;
-  constexpr double kHalfLog2Pi = 0x1.d67f1c864beb5p-1;
   VmfTable<Scalar> table{};
   detail::set_center(nu, nu, table);
   const double rest = detail::stirling_remainder(nu);
@@ -141,8 +147,8 @@ inline VmfTable<Scalar> make_vmf_table_for_nu(double nu) {
   const double log_over_e =
       detail::log_of_product(nu, 0x1.78b56362cef38p-2, -0x1.ca8a4270fadf5p-57);
   table.log_surface = static_cast<Scalar>(kHalfLog2 + rest - nu * log_over_pi_e);
-  table.log_gamma = static_cast<Scalar>(nu * log_over_e + (kHalfLog2Pi - rest));
-  table.bessel_constant = static_cast<Scalar>(rest - kHalfLog2Pi);
+  table.log_gamma = static_cast<Scalar>(nu * log_over_e + (detail::kHalfLog2Pi - rest));
+  table.bessel_constant = static_cast<Scalar>(rest - detail::kHalfLog2Pi);
   if constexpr (VmfTable<Scalar>::kDouble) {
     detail::copy_pieces(kLargeEdgesF64, kLargeCentersF64, kLargeCountsF64, table);
     detail::sum_orders(kLargeF64, nu, table);

@@ -13,33 +13,6 @@ inline namespace SVMF_ISA {
 
 namespace {
 
-constexpr bool is_ratio(BesselFunction f) {
-  return f == BesselFunction::kIvRatio || f == BesselFunction::kIvRatioGrad;
-}
-
-// The order whose vMF distribution the function is computed from: I_v/I_(v-1) is the mean length of order v-1.
-constexpr double base_order(BesselFunction f, double order) { return is_ratio(f) ? order - 1 : order; }
-
-template <BesselFunction kFunction, class V>
-SVMF_INLINE V direct(V x, const BesselOrder<ScalarOf<V>>& of) {
-  if constexpr (kFunction == BesselFunction::kIvRatio) {
-    return evaluate_kappa_function<KappaFunction::kMeanLength>(x, of.table);
-  } else if constexpr (kFunction == BesselFunction::kIvRatioGrad) {
-    return evaluate_kappa_function<KappaFunction::kMeanLengthGrad>(x, of.table);
-  } else {
-    return bessel_direct<kFunction>(x, of);
-  }
-}
-
-template <BesselFunction kFunction, class V>
-SVMF_INLINE V recurrent(V x, double order, const BesselOrder<double>& of) {
-  if constexpr (is_ratio(kFunction)) {
-    return ratio_by_recurrence<kFunction>(x, order, of.steps, of.table);
-  } else {
-    return log_bessel_by_recurrence<kFunction>(x, order, of.steps, V(of.log_factor), of.table);
-  }
-}
-
 template <BesselFunction kFunction, class S>
 void loop(double order, const S* x, S* out, int64_t n) {
   if (!(order >= 0) || order == Format<double>::kInfinity) {
@@ -49,7 +22,7 @@ void loop(double order, const S* x, S* out, int64_t n) {
   const double base = base_order(kFunction, order);
   if (has_own_table(base)) {
     const BesselOrder<S> of = make_bessel_order<S>(base);
-    map_lanes(x, out, n, [&](auto v) { return direct<kFunction>(v, of); });
+    map_lanes(x, out, n, [&](auto v) { return bessel_of_table<kFunction>(v, of); });
     return;
   }
   const BesselOrder<double> of = make_bessel_order<double>(base);
@@ -58,7 +31,7 @@ void loop(double order, const S* x, S* out, int64_t n) {
   for (int64_t begin = 0; begin < n; begin += kBlock) {
     const int64_t count = std::min(kBlock, n - begin);
     for (int64_t i = 0; i < count; ++i) in[i] = x[begin + i];
-    map_lanes(in, result, count, [&](auto v) { return recurrent<kFunction>(v, order, of); });
+    map_lanes(in, result, count, [&](auto v) { return bessel_by_recurrence<kFunction>(v, order, of); });
     for (int64_t i = 0; i < count; ++i) out[begin + i] = static_cast<S>(result[i]);
   }
 }

@@ -12,6 +12,38 @@
 
 namespace svmf {
 
+// out[i] = function(order, x[i]).
+template <class S>
+cudaError_t launch_log_bessel(BesselFunction function, double order, const S* x, S* out, int64_t n,
+                              cudaStream_t stream);
+// out[i] = function(order[i], x[i]).
+template <class S>
+cudaError_t launch_log_bessel_orders(BesselFunction function, const S* order, const S* x, S* out,
+                                     int64_t n, cudaStream_t stream);
+// out[i] = function(kappa[i]) in R^m.
+template <class S>
+cudaError_t launch_vmf_kappa(KappaFunction function, const S* kappa, S* out, int64_t n, int64_t m,
+                             cudaStream_t stream);
+// out[i] = the kappa whose mean length is mean_length[i].
+template <class S>
+cudaError_t launch_vmf_concentration(const S* mean_length, S* out, int64_t n, int64_t m,
+                                     cudaStream_t stream);
+// out[i] = KL(vMF(loc1[i], kappa1[i]) || vMF(loc2[i], kappa2[i])), rows of m.
+template <class S>
+cudaError_t launch_vmf_kl(const S* loc1, const S* kappa1, const S* loc2, const S* kappa2, S* out,
+                          int64_t rows, int64_t m, cudaStream_t stream);
+// out[i] = log density of vMF(loc[i], kappa[i]) at value[i].
+template <class S>
+cudaError_t launch_vmf_log_prob(const S* value, const S* loc, const S* kappa, S* out, int64_t rows,
+                                int64_t m, cudaStream_t stream);
+// z = H x, rows of m; H takes e1 to loc.
+template <class S>
+cudaError_t launch_householder(const S* x, const S* loc, S* z, int64_t rows, int64_t m,
+                               cudaStream_t stream);
+template <class S>
+cudaError_t launch_householder_backward(const S* grad, const S* x, const S* loc, S* grad_x,
+                                        S* grad_loc, int64_t rows, int64_t m, cudaStream_t stream);
+
 // Row r = sample * batch + b has mean direction loc[b] and concentration kappa[b]; its random words
 // depend on (seed, r).
 template <class S>

@@ -23,8 +23,9 @@ constexpr size_t padded_size(size_t bytes) {
 template <class T>
 __device__ __forceinline__ void stage(const T& parameter) {
   using Word = uint32_t __attribute__((may_alias));
-  static_assert(sizeof(T) % sizeof(Word) == 0 && alignof(T) <= kSharedAlignment,
-                "tables are copied word by word");
+  static_assert(
+      (sizeof(T) % sizeof(Word) == 0 || std::is_empty_v<T>) && alignof(T) <= kSharedAlignment,
+      "tables are copied word by word");
   Word* const to = shared_memory<Word>();
   const Word* const from = reinterpret_cast<const Word*>(&parameter);
   for (unsigned i = threadIdx.x; i < sizeof(T) / sizeof(Word); i += blockDim.x) to[i] = from[i];

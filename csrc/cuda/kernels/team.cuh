@@ -36,6 +36,11 @@ class WarpTeam {
   static constexpr bool kBlock = false;
   static constexpr int kMaxThreads = kTeamBlock;          // of a block
   static constexpr int kOwners = kTeamBlock / kWarpSize;  // of tiles, in a block
+  // Shared memory that sum() needs for K values.
+  template <class S>
+  static constexpr size_t exchange_bytes(int) {
+    return 0;
+  }
   __device__ explicit WarpTeam(int size) : size_(size) {}
 
   __device__ int64_t owner() const {
@@ -66,6 +71,10 @@ class BlockTeam {
   static constexpr bool kBlock = true;
   static constexpr int kMaxThreads = kLargeTeam;
   static constexpr int kOwners = 1;
+  template <class S>
+  static constexpr size_t exchange_bytes(int values) {
+    return static_cast<size_t>(values) * (kLargeTeam / kWarpSize) * sizeof(S);
+  }
   __device__ explicit BlockTeam(int) {}
 
   __device__ int64_t owner() const { return blockIdx.x; }
@@ -80,7 +89,8 @@ class BlockTeam {
 
   __device__ void sync() const { __syncthreads(); }
 
-  // `exchange` has room for K values per warp. Every thread adds the warps' sums in the same order.
+  // `exchange` has room for exchange_bytes<S>(K). Every thread adds the warps' sums in the same
+  // order.
   template <int K, class S>
   __device__ void sum(S (&x)[K], S* exchange) const {
     const int warps = size() / kWarpSize;

@@ -71,6 +71,14 @@ inline TilePlan plan_tiles(int64_t rows, int64_t items, int64_t warp_items, int 
   return plan;
 }
 
+// For kernels that walk along the columns: about four columns per thread of a small row, a warp up
+// to m = 1024.
+inline TilePlan plan_columns(int64_t rows, int64_t m, int most_rows) {
+  constexpr int64_t kColumnsPerThread = 4, kWarpColumns = 1024;
+  const int64_t items = (m + kColumnsPerThread - 1) / kColumnsPerThread;
+  return plan_tiles(rows, items, kWarpColumns / kColumnsPerThread, most_rows);
+}
+
 inline cudaLaunchConfig_t launch_config(int grid, int block, size_t shared, cudaStream_t stream) {
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(grid));

@@ -50,7 +50,7 @@ template <class S, class Team, bool kWithKl>
 struct SampleShared {
   static constexpr size_t kTable = kWithKl ? padded_size(sizeof(VmfTable<S>)) : 0;
   static constexpr size_t kRows = kWarpSize * sizeof(SampleTileRow<S>);  // per owner
-  static constexpr size_t kExchange = Team::kBlock ? 2 * kLargeTeam / kWarpSize * sizeof(S) : 0;
+  static constexpr size_t kExchange = Team::template exchange_bytes<S>(2);
 
   static size_t bytes(int rows_at_once, int park_stride) {
     return kTable + Team::kOwners * kRows + kExchange +

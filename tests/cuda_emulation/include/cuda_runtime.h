@@ -116,11 +116,13 @@ inline int __ffs(int x) { return __builtin_ffs(x); }
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 
 using cudaStream_t = struct CUstream_st*;
-enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidConfiguration = 9 };
+enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorInvalidConfiguration = 9 };
 enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount = 16 };
 
 inline const char* cudaGetErrorString(cudaError_t error) {
-  return error == cudaSuccess ? "no error" : "invalid configuration argument";
+  return error == cudaSuccess             ? "no error"
+         : error == cudaErrorInvalidValue ? "invalid argument"
+                                          : "invalid configuration argument";
 }
 inline cudaError_t cudaGetDevice(int* device) {
   *device = 0;

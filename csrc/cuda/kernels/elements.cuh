@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// out[i] = Function::apply(constants, in[i]...): one thread per element, in strides of the grid.
+// The constants (tables of one dimension or order) are staged in shared memory.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "cuda/kernels/staged.cuh"
+#include "cuda/kernels/tile_plan.h"
+
+namespace svmf {
+inline namespace SVMF_ISA {
+
+inline constexpr int kElementBlock = 128;
+
+template <class Function, class S, class... Inputs>
+__global__ void __launch_bounds__(kElementBlock)
+    elements_kernel(const __grid_constant__ typename Function::Constants constants, S* out,
+                    int64_t n, Inputs... in) {
+  if constexpr (!std::is_empty_v<typename Function::Constants>) stage(constants);
+  const int64_t stride = int64_t(gridDim.x) * blockDim.x;
+  for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += stride) {
+    out[i] = Function::apply(staged<typename Function::Constants>(), in[i]...);
+  }
+}
+
+template <class Function, class S, class... Inputs>
+cudaError_t launch_elements(const typename Function::Constants& constants, S* out, int64_t n,
+                            cudaStream_t stream, Inputs... in) {
+  if (n == 0) return cudaSuccess;
+  const int64_t blocks = (n + kElementBlock - 1) / kElementBlock;
+  const int64_t most = static_cast<int64_t>(processor_count()) * kGridPerProcessor;
+  const cudaLaunchConfig_t config =
+      launch_config(static_cast<int>(blocks < most ? blocks : most), kElementBlock,
+                    sizeof(typename Function::Constants), stream);
+  return cudaLaunchKernelEx(&config, elements_kernel<Function, S, Inputs...>, constants, out, n,
+                            in...);
+}
+
+}  // namespace SVMF_ISA
+}  // namespace svmf

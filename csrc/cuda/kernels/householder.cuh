@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// The Householder reflection of csrc/math/reflection.h and its backward pass, a team of threads per
+// row: one pass for the projections on u = e1 - mu, one for the result. The second pass finds the
+// row in the cache. Backward, with c = 2 u'x/u'u and t = 2 u'g/u'u: grad_x = H g = g - t u, grad_mu
+// = c g + t z, z = H x.
+#pragma once
+
+#include "cuda/kernels/shared_memory.cuh"
+#include "cuda/kernels/team.cuh"
+#include "math/reflection.h"
+
+namespace svmf {
+inline namespace SVMF_ISA {
+
+template <class S>
+struct HouseholderTask {
+  const S* grad;  // null: forward
+  const S* x;
+  const S* loc;
+  S* out;       // z, or grad_x
+  S* grad_loc;  // backward
+  int64_t rows;
+  int64_t m;
+  int team_size;
+  int tile_rows;
+};
+
+// Column j of u = e1 - mu.
+template <class S>
+__device__ __forceinline__ S reflector(const S* mu, int64_t j) {
+  return j == 0 ? S(1) - mu[0] : -mu[j];
+}
+
+template <class S, class Team, bool kBackward>
+__global__ void __launch_bounds__(Team::kMaxThreads)
+    householder_kernel(const __grid_constant__ HouseholderTask<S> task) {
+  const Team team(task.team_size);
+  const int64_t m = task.m;
+  for_tiles(team, task.rows, task.tile_rows, [&](const TileRows& tile) {
+    for (int i = 0; i < tile.count; i += team.rows_at_once()) {
+      const int64_t at = (tile.first + tile.slot(team, i)) * m;
+      const S *const x = task.x + at, *const mu = task.loc + at,
+                     *const g = kBackward ? task.grad + at : nullptr;
+      S sums[kBackward ? 3 : 2] = {};
+      for (int64_t j = team.thread(); j < m; j += team.size()) {
+        const S u = reflector(mu, j);
+        sums[0] = mul_add(u, u, sums[0]);
+        sums[1] = mul_add(u, x[j], sums[1]);
+        if constexpr (kBackward) sums[2] = mul_add(u, g[j], sums[2]);
+      }
+      team.sum(sums, shared_memory<S>());
+      if (!tile.has_row(team, i)) continue;
+      const S c = householder_coefficient(sums[1], sums[0]);
+      for (int64_t j = team.thread(); j < m; j += team.size()) {
+        const S u = reflector(mu, j);
+        const S z = mul_add(-c, u, x[j]);
+        if constexpr (kBackward) {
+          const S t = householder_coefficient(sums[2], sums[0]);
+          task.out[at + j] = mul_add(-t, u, g[j]);
+          task.grad_loc[at + j] = mul_add(c, g[j], t * z);
+        } else {
+          task.out[at + j] = z;
+        }
+      }
+    }
+  });
+}
+
+}  // namespace SVMF_ISA
+}  // namespace svmf

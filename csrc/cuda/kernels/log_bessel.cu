@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// Launches the Bessel functions.
+#include "cuda/kernels/elements.cuh"
+#include "cuda/kernels/launchers.h"
+#include "cuda/kernels/log_bessel.cuh"
+
+namespace svmf {
+
+namespace {
+
+template <BesselFunction kFunction, class S>
+cudaError_t launch_order(double order, const S* x, S* out, int64_t n, cudaStream_t stream) {
+  const double base = base_order(kFunction, order);
+  if (has_own_table(base)) {
+    return launch_elements<BesselOfTable<kFunction, S>>(make_bessel_order<S>(base), out, n, stream,
+                                                        x);
+  }
+  return launch_elements<BesselByRecurrence<kFunction, S>>(
+      RecurrenceConstants{make_bessel_order<double>(base), order}, out, n, stream, x);
+}
+
+}  // namespace
+
+template <class S>
+cudaError_t launch_log_bessel(BesselFunction function, double order, const S* x, S* out, int64_t n,
+                              cudaStream_t stream) {
+  using F = BesselFunction;
+  switch (function) {
+    case F::kLogIv:
+      return launch_order<F::kLogIv>(order, x, out, n, stream);
+    case F::kLogIve:
+      return launch_order<F::kLogIve>(order, x, out, n, stream);
+    case F::kIvRatio:
+      return launch_order<F::kIvRatio>(order, x, out, n, stream);
+    case F::kIvRatioGrad:
+      return launch_order<F::kIvRatioGrad>(order, x, out, n, stream);
+  }
+  return cudaErrorInvalidValue;
+}
+
+template <class S>
+cudaError_t launch_log_bessel_orders(BesselFunction function, const S* order, const S* x, S* out,
+                                     int64_t n, cudaStream_t stream) {
+  using F = BesselFunction;
+  const NoConstants none{};
+  switch (function) {
+    case F::kLogIv:
+      return launch_elements<BesselOfOrders<F::kLogIv, S>>(none, out, n, stream, order, x);
+    case F::kLogIve:
+      return launch_elements<BesselOfOrders<F::kLogIve, S>>(none, out, n, stream, order, x);
+    case F::kIvRatio:
+      return launch_elements<BesselOfOrders<F::kIvRatio, S>>(none, out, n, stream, order, x);
+    case F::kIvRatioGrad:
+      return launch_elements<BesselOfOrders<F::kIvRatioGrad, S>>(none, out, n, stream, order, x);
+  }
+  return cudaErrorInvalidValue;
+}
+
+template cudaError_t launch_log_bessel(BesselFunction, double, const float*, float*, int64_t,
+                                       cudaStream_t);
+template cudaError_t launch_log_bessel(BesselFunction, double, const double*, double*, int64_t,
+                                       cudaStream_t);
+template cudaError_t launch_log_bessel_orders(BesselFunction, const float*, const float*, float*,
+                                              int64_t, cudaStream_t);
+template cudaError_t launch_log_bessel_orders(BesselFunction, const double*, const double*, double*,
+                                              int64_t, cudaStream_t);
+
+}  // namespace svmf
