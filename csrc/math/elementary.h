@@ -32,7 +32,7 @@ inline constexpr int kHalfTurnToSign = 8 * static_cast<int>(sizeof(Scalar)) - 2;
 
 }  // namespace elementary
 
-// e^x. Error 1 ulp (2 without fma); x = -inf -> 0, +inf -> inf, nan -> nan. Results below the normal range are
+// e^x. Error 1.1 ulp; x = -inf -> 0, +inf -> inf, nan -> nan. Results below the normal range are
 // rounded to zero or a subnormal.
 template <class V>
 SVMF_INLINE V exponential(V x) {
@@ -59,7 +59,7 @@ SVMF_INLINE V exponential(V x) {
   return e * scale1 * scale2;
 }
 
-// e^x and e^x - 1 together for x <= 0, both to 2 ulp; below the normal range of e^x the pair is (0, -1).
+// e^x and e^x - 1 together for x <= 0, both to 1.3 ulp; below the normal range of e^x the pair is (0, -1).
 template <class V>
 SVMF_INLINE void exponential_pair(V x, V* exponential_value, V* minus_one) {
   using S = ScalarOf<V>;
@@ -129,7 +129,7 @@ SVMF_INLINE V log1p_positive(V x) {
 }
 
 // log(1 + f) - f for f > -1/2, with full relative precision also for small f, where the difference is -f^2/2.
-// Error 3 ulp.
+// Error 3 ulp for f in [-0.29, 0.41], 7 ulp beyond.
 template <class V>
 SVMF_INLINE V log1p_minus_argument(V f) {
   using S = ScalarOf<V>;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // log I_v(x), log(e^-x I_v(x)), the ratio I_v(x)/I_(v-1)(x) and its derivative, real order v >= 0, x >= 0.
 //
-// I_v belongs to the vMF distribution with nu = v + 1/2: with its V, s, c (vmf_kappa.h, same notation)
-//   log(e^-x I_v) = K + c^2/(s+x) + (1-c/s) V + v log(x/(s+c)) + log(2/(s+c))/2,   K = nu log c - lgamma(v+1) - c,
-// which has no large terms that cancel, neither at small nor at large x. The polynomials exist for 2v integer (v <= 31)
-// and for nu >= 32; other orders are reached from v+N by downward recurrence (DLMF 10.29.1), which is stable.
+// I_v belongs to the vMF distribution with nu = v + 1/2 (vmf_kappa.h, same notation). Two forms of its logarithm:
+//   from L:  log I_v = L + v log(x/2) - lgamma(v+1), and the same with L - x for log(e^-x I_v);
+//   scaled:  log(e^-x I_v) = K + c^2/(s+x) + (1-c/s) V + v log(x/(s+c)) + log(2/(s+c))/2,  K = nu log c - lgamma(v+1) - c.
+// The first is the better one for small orders and for small x; in the second nothing cancels at large orders and at
+// large x. The polynomials exist for 2v integer (v <= 31) and for nu >= 32; other orders are reached from v+N by
+// downward recurrence (DLMF 10.29.1), which is stable.
 // Errors: docs/math.md, enforced by tests/math/test_log_bessel.py. Negative or nan x, v < 0 -> nan.
 #pragma once
 
@@ -15,17 +17,25 @@
 namespace svmf {
 inline namespace SVMF_ISA {
 
-// The recurrence takes its logarithm from L below this x and from the product of the ratios above: the product
-// underflows for small x, and L loses digits to x for large x.
-inline constexpr double kRecurrenceProductX = 64.0;
+// Where the two forms meet; tests/math/test_log_bessel.py looks at both sides.
+// log(e^-x I_v) of a small order with a table: from L below 1.5 + v/2, scaled above. log I_v of these orders: from L.
+template <class V>
+SVMF_INLINE V scaled_form_from(V order) {
+  using S = ScalarOf<V>;
+  return mul_add(order, V(S(0.5)), V(S(1.5)));
+}
+// By recurrence: from L below, from the scaled form of order v+N and the product of the ratios above.
+inline constexpr double kRecurrenceProductX = 64.0;         // log I_v
+inline constexpr double kRecurrenceScaledProductX = 128.0;  // log(e^-x I_v)
 
 // Everything that depends on the order alone.
 template <class Scalar>
 struct BesselOrder {
   VmfTable<Scalar> table;  // of order + steps
   Scalar order;
-  Scalar log_factor;  // lgamma(order + 1), for steps > 0
+  Scalar log_factor;  // lgamma(order + 1)
   int steps;
+  bool small;  // a table of its own, order <= 31
 };
 
 // Whether `order` has polynomials of its own.
@@ -41,10 +51,11 @@ inline BesselOrder<Scalar> make_bessel_order(double order) {
   result.order = static_cast<Scalar>(order);
   result.steps = has_own_table(order) ? 0 : static_cast<int>(std::ceil(coefficients::kLargeNu - nu));
   const double m = 2 * order + 2;
-  result.table = result.steps == 0 && nu < coefficients::kLargeNu
-                     ? make_vmf_table<Scalar>(static_cast<int64_t>(m))
-                     : make_vmf_table_for_nu<Scalar>(nu + result.steps);
-  result.log_factor = static_cast<Scalar>(result.steps ? lgammal(static_cast<long double>(order) + 1) : 0.0L);
+  result.small = result.steps == 0 && nu < coefficients::kLargeNu;
+  result.table = result.small ? make_vmf_table<Scalar>(static_cast<int64_t>(m))
+                              : make_vmf_table_for_nu<Scalar>(nu + result.steps);
+  result.log_factor = result.steps ? static_cast<Scalar>(lgammal(static_cast<long double>(order) + 1))
+                                   : result.table.log_gamma;
   return result;
 }
 
@@ -72,6 +83,12 @@ SVMF_INLINE V log_ive_of_table(const KappaPlace<V>& at, V order, const VmfTable<
   return (power + half_log) + (small + V(table.bessel_constant));
 }
 
+// v log(x/2) - lgamma(v+1): what log I_v has beside L.
+template <class V>
+SVMF_INLINE V beside_L(V x, V order, V log_factor) {
+  return mul_add(order, logarithm(x * V(ScalarOf<V>(0.5))), -log_factor);
+}
+
 // Value at the ends of the domain, and nan outside.
 template <class V>
 SVMF_INLINE V guard_bessel(V x, V inside, V at_zero, V at_infinity) {
@@ -82,40 +99,48 @@ SVMF_INLINE V guard_bessel(V x, V inside, V at_zero, V at_infinity) {
 // log I_v or its scaled form for orders with a table of their own.
 template <BesselFunction kFunction, class V>
 SVMF_INLINE V log_bessel_of_table(V x, const BesselOrder<ScalarOf<V>>& of) {
-  using F = BesselFunction;
+  constexpr bool kScaled = kFunction == BesselFunction::kLogIve;
   const KappaPlace<V> at = place_kappa(x, of.table);
-  const V zero = of.order == 0 ? V(0) : -infinity<V>();
-  const V scaled = log_ive_of_table(at, V(of.order), of.table);
-  if constexpr (kFunction == F::kLogIve) return guard_bessel(x, scaled, zero, -infinity<V>());
-  else return guard_bessel(x, x + scaled, zero, infinity<V>());
+  const V order(of.order), log_factor(of.log_factor);
+  const V at_zero = of.order == 0 ? V(0) : -infinity<V>();
+  if constexpr (kScaled) {
+    V y = log_ive_of_table(at, order, of.table);
+    const auto below = x < scaled_form_from(order);
+    if (of.small && any(below)) {
+      const V L_minus_x = log_partition_minus_kappa_at(at, shared_logarithm(at), of.table);
+      y = select(below, L_minus_x + beside_L(x, order, log_factor), y);
+    }
+    return guard_bessel(x, y, at_zero, -infinity<V>());
+  } else {
+    const V y = of.small ? log_partition_at(at, shared_logarithm(at), of.table) + beside_L(x, order, log_factor)
+                         : log_ive_of_table(at, order, of.table) + x;
+    return guard_bessel(x, y, at_zero, infinity<V>());
+  }
 }
 
-// The recurrence from v+N down to v. A_j = I_(j+1)/I_j; L_v = L_(v+N) + log1p(Q).
+// The recurrence from v+N down to v. A_j = I_(j+1)/I_j; L_v = L_(v+N) + log1p(Q); the product of all A_j.
 // `order` and the lower end of the recurrence may be as low as -1 (for the ratio at order 0).
 template <class V>
 struct BesselRecurrence {
-  V A, Q, product, e;
+  V A, grad, Q, product;  // grad = dA/dx
 };
 template <class V>
 SVMF_INLINE BesselRecurrence<V> recur_down(const KappaPlace<V>& at, double order, int steps,
                                            const VmfTable<ScalarOf<V>>& table) {
-  const V k = at.kappa;
-  MeanLength<V> x = mean_length_at(at, table);
-  V A = x.A, Q(0), product(1), e = x.e, S = x.S;
+  const V x = at.kappa;
+  const MeanLength<V> start = mean_length_at(at, table);
+  V A = start.A, grad = (start.e + start.e) / start.q, Q(0), product(1);
   for (int j = steps - 1; j >= 0; --j) {
     const V twice(2 * (order + j + 1));
-    const V nu(order + j + 0.5);
-    const V y = k * A / twice;
+    const V y = x * A / twice;
     Q = Q + y + Q * y;
-    A = k / (twice + k * A);
+    const V denominator = mul_add(x, A, twice);
+    // The derivative of A <- x/(twice + x A). For large x its relative error grows by (nu+1)/nu with each step.
+    grad = (twice - x * (x * grad)) / (denominator * denominator);
+    A = x / denominator;
     product *= A;
-    // Order relation of the roots: e_v + S_v = S_(v+1) - e_(v+1) = T, S_v^2 = (nu + e_v)^2 + k^2.
-    const V T = S - e;
-    const V next = ((V(1) + e) * (nu + nu + V(1) + e) + e * e - (S + S) * e) / (nu + nu + T + T);
-    e = next;
-    S = T - e;
   }
-  return {A, Q, product, e};
+  return {A, grad, Q, product};
 }
 
 // log I_v or its scaled form by recurrence, double only.
@@ -124,15 +149,17 @@ SVMF_INLINE V log_bessel_by_recurrence(V x, double order, int steps, V log_facto
                                        const VmfTable<double>& table) {
   const KappaPlace<V> at = place_kappa(x, table);
   const BesselRecurrence<V> r = recur_down(at, order, steps, table);
-  const V L = log_partition_at(at, shared_logarithm(at), table) + log1p_positive(r.Q);
-  const V below = (L - log_factor) + V(order) * logarithm(x * V(0.5));
-  const V above = log_ive_of_table(at, V(order + steps), table) - logarithm(r.product);
-  const auto small = x < V(kRecurrenceProductX);
-  const V zero = order == 0 ? V(0) : -infinity<V>();
+  const V shared = shared_logarithm(at);
+  const V rest = log1p_positive(r.Q) + beside_L(x, V(order), log_factor);
+  const V from_product = log_ive_of_table(at, V(order + steps), table) - logarithm(r.product);
+  const V at_zero = order == 0 ? V(0) : -infinity<V>();
   if constexpr (kFunction == BesselFunction::kLogIve) {
-    return guard_bessel(x, select(small, below - x, above), zero, -infinity<V>());
+    const V from_L = log_partition_minus_kappa_at(at, shared, table) + rest;
+    const V y = select(x < V(kRecurrenceScaledProductX), from_L, from_product);
+    return guard_bessel(x, y, at_zero, -infinity<V>());
   } else {
-    return guard_bessel(x, select(small, below, above + x), zero, infinity<V>());
+    const V y = select(x < V(kRecurrenceProductX), log_partition_at(at, shared, table) + rest, from_product + x);
+    return guard_bessel(x, y, at_zero, infinity<V>());
   }
 }
 
@@ -145,7 +172,7 @@ SVMF_INLINE V ratio_by_recurrence(V x, double order, int steps, const VmfTable<d
     return guard_bessel(x, r.A, V(order == 0 ? Format<double>::kInfinity : 0.0), V(1));
   } else {
     // Near 0 the ratio is x/(2v) (v > 0) or 2/x (v = 0).
-    return guard_bessel(x, (r.e + r.e) * r.A / x, V(order == 0 ? -Format<double>::kInfinity : 0.5 / order), V(0));
+    return guard_bessel(x, r.grad, V(order == 0 ? -Format<double>::kInfinity : 0.5 / order), V(0));
   }
 }
 

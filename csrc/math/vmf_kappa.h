@@ -125,6 +125,15 @@ SVMF_INLINE V log_partition_at(const KappaPlace<V>& at, V logarithm, const VmfTa
   return select(at.kappa == infinity<V>(), at.kappa, L);
 }
 
+// L - kappa, with terms of one sign: d - kappa = c^2/(s + kappa) - c = -c (kappa + 2 c y)/(s + kappa).
+template <class V>
+SVMF_INLINE V log_partition_minus_kappa_at(const KappaPlace<V>& at, V logarithm, const VmfTable<ScalarOf<V>>& table) {
+  const V c(table.c);
+  const V shift = c * (mul_add(c + c, at.y, at.kappa) / (at.s + at.kappa));
+  const V rest = mul_add(V(table.nu), logarithm, -(at.x * evaluate(kV, at, table)));
+  return select(at.kappa == infinity<V>(), -at.kappa, -(shift + rest));
+}
+
 // -kappa e'/e = (1 - p^2)(1 - p E'/E) with p = 1 - x, from the derivative of the approximation: the exact relation
 // between e' and e cancels.
 template <class V>

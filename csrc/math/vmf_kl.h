@@ -26,15 +26,6 @@ SVMF_HOST_DEVICE constexpr double weight(int i) {
 }
 }  // namespace kl_quadrature
 
-// L - kappa without cancellation: d - kappa = c^2/(s + kappa) - c.
-template <class V>
-SVMF_INLINE V log_partition_minus_kappa_at(const KappaPlace<V>& at, V logarithm,
-                                           const VmfTable<ScalarOf<V>>& table) {
-  const V c(table.c);
-  const V rest = at.x * evaluate(kV, at, table);
-  return (c * (c / (at.s + at.kappa)) - c) - mul_add(V(table.nu), logarithm, -rest);
-}
-
 template <class V>
 SVMF_INLINE V bregman_near(V k1, V k2, const VmfTable<ScalarOf<V>>& table) {
   const V step = k2 - k1;
