@@ -171,8 +171,8 @@ def print_goals(cells: list[Cell]) -> None:
         goal = column.goal(worst.shape)
         print(
             f"  {column.title:<18} met at {len(asked) - len(missed)} of {len(asked)}; worst "
-            f"against its goal: {worst.ratios[column.title]:.3g} (goal {goal:.3g}) at {worst.shape}, "
-            f"kappa {worst.kappa:g}"
+            f"against its goal: {worst.ratios[column.title]:.3g} (goal {goal:.3g}) at "
+            f"{worst.shape}, kappa {worst.kappa:g}"
         )
 
 

@@ -56,6 +56,15 @@ def test_rows_depend_on_their_number_only(directions, m):
     assert (other != z).any(-1).all()
 
 
+def test_all_samplers_draw_the_same(directions):
+    loc, kappa = directions(9, 7), torch.logspace(-1, 3, 9, dtype=torch.float64)
+    ops = torch.ops.svmf
+    z = ops.vmf_rsample.default(loc, kappa, SEED, [2], 0, False)[0]
+    assert torch.equal(ops.vmf_rsample.default(loc, kappa, SEED, [2], 1, True)[0], z)
+    assert torch.equal(ops.vmf_rsample_kl.default(loc, kappa, SEED, [2], 0, True)[0], z)
+    assert torch.equal(ops.vmf_rsample_with_correction.default(loc, kappa, SEED, [2], True)[0], z)
+
+
 def test_seed_uses_all_64_bits(directions):
     loc, kappa = directions(5, 4), torch.full((5,), 2.0, dtype=torch.float64)
     draws = [
