@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The examples of docs/sampling.md and docs/rng.md give what they show, and their tables are there."""
+"""The examples of docs/sampling.md and docs/rng.md give what they show; the table is filled in."""
 
 import doctest
 from pathlib import Path

@@ -54,6 +54,18 @@ def test_gradcheck_with_kl(directions, m):
     assert gradcheck(z_and_kl, (x, kappa), atol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=["float32", "float64"])
+@pytest.mark.parametrize("m", [2, 3, 10, 64, 65, 300, 10_000])
+def test_fused_kl_is_the_kl(directions, m, dtype):
+    """Value and derivative are those of vmf_kl_uniform, bit by bit."""
+    kappa = torch.logspace(-3, 5, 30).to(dtype).requires_grad_()
+    _, fused = svmf.functional.vmf_rsample_kl(directions(30, m, seed=m, dtype=dtype), kappa)
+    alone = svmf.functional.vmf_kl_uniform(kappa, m)
+    assert torch.equal(fused, alone)
+    slopes = [torch.autograd.grad(kl.sum(), kappa)[0] for kl in (fused, alone)]
+    assert torch.equal(*slopes)
+
+
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 @pytest.mark.parametrize("m", [2, 3, 5, 20, 40])
 def test_gradient_in_mu_at_the_poles_of_the_reflection(m, sign):

@@ -103,7 +103,14 @@ def test_instruction_sets_agree(directions, tmp_path):
         for rows, m in SHAPES:
             loc = directions(rows, m, seed=m, dtype=dtype)
             kappa = torch.logspace(-1, 4, rows).to(dtype)
-            arguments[f"{dtype} {m}"] = (loc, kappa, SEED, [max(1, 100_000 // rows)], 0, True)
+            arguments[f"{dtype} {m}"] = (
+                loc,
+                kappa,
+                SEED,
+                [max(1, 3_000_000 // (rows * m))],
+                0,
+                True,
+            )
     baseline = in_subprocess("baseline", arguments, tmp_path)
     rows_seen = flipped = 0
     for name, given in arguments.items():
