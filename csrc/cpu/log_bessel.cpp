@@ -2,6 +2,7 @@
 // CPU ops for logarithms and ratios of modified Bessel functions, for one order or an order per element.
 #include <torch/csrc/stable/library.h>
 
+#include "common/op_checks.h"
 #include "cpu/elementwise.h"
 
 namespace svmf {
@@ -9,8 +10,7 @@ namespace {
 
 template <BesselFunction kFunction>
 Tensor bessel_op(const char* op, double order, const Tensor& x) {
-  check_floating(op, "x", x);
-  check_order(op, order);
+  check_bessel(op, order, x);
   return map_elements(x, [order](const auto& kernels, const auto* in, auto* out, int64_t n) {
     kernels.log_bessel(kFunction, order, in, out, n);
   });
@@ -18,10 +18,7 @@ Tensor bessel_op(const char* op, double order, const Tensor& x) {
 
 template <BesselFunction kFunction>
 Tensor bessel_orders_op(const char* op, const Tensor& order, const Tensor& x) {
-  check_floating(op, "x", x);
-  check_same_dtype(op, "order", order, "x", x);
-  check_same_device(op, "order", order, "x", x);
-  check_same_shape(op, "order", order, "x", x);
+  check_bessel_orders(op, order, x);
   return map_elements(order, x, [](const auto& kernels, const auto* in1, const auto* in2, auto* out, int64_t n) {
     kernels.log_bessel_orders(kFunction, in1, in2, out, n);
   });

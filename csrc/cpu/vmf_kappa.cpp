@@ -2,6 +2,7 @@
 // CPU ops that map a tensor of concentrations (or mean lengths, or w) elementwise for one dimension m.
 #include <torch/csrc/stable/library.h>
 
+#include "common/op_checks.h"
 #include "cpu/elementwise.h"
 
 namespace svmf {
@@ -9,8 +10,7 @@ namespace {
 
 template <KappaFunction kFunction>
 Tensor kappa_op(const char* op, const Tensor& kappa, int64_t dim) {
-  check_floating(op, "kappa", kappa);
-  check_dim(op, dim);
+  check_function_of_dim(op, "kappa", kappa, dim);
   return map_elements(kappa, [dim](const auto& kernels, const auto* in, auto* out, int64_t n) {
     kernels.vmf_kappa(kFunction, in, out, n, dim);
   });
@@ -31,20 +31,14 @@ SVMF_KAPPA_OP(_vmf_kl_uniform_grad2, kKlUniformGrad2)
 SVMF_KAPPA_OP(vmf_entropy, kEntropy)
 
 Tensor vmf_concentration_cpu(const Tensor& mean_length, int64_t dim) {
-  check_floating("vmf_concentration", "mean_length", mean_length);
-  check_dim("vmf_concentration", dim);
+  check_function_of_dim("vmf_concentration", "mean_length", mean_length, dim);
   return map_elements(mean_length, [dim](const auto& kernels, const auto* in, auto* out, int64_t n) {
     kernels.vmf_concentration(in, out, n, dim);
   });
 }
 
 Tensor vmf_pathwise_derivative_cpu(const Tensor& w, const Tensor& kappa, int64_t dim) {
-  constexpr const char* op = "vmf_pathwise_derivative";
-  check_floating(op, "w", w);
-  check_same_dtype(op, "kappa", kappa, "w", w);
-  check_same_device(op, "kappa", kappa, "w", w);
-  check_same_shape(op, "kappa", kappa, "w", w);
-  check_dim(op, dim);
+  check_pathwise_derivative("vmf_pathwise_derivative", w, kappa, dim);
   return map_elements(w, kappa, [dim](const auto& kernels, const auto* in1, const auto* in2, auto* out, int64_t n) {
     kernels.vmf_pathwise(in1, in2, out, n, dim);
   });

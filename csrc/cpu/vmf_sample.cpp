@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "common/op_checks.h"
 #include "cpu/elementwise.h"
 
 namespace svmf {
@@ -31,34 +32,17 @@ void for_row_blocks(int64_t rows, int64_t m, int64_t grain, F f) {
   });
 }
 
-void check_sample_inputs(const char* op, const Tensor& loc, const Tensor& kappa, const Tensor& seed) {
-  check_floating(op, "loc", loc);
-  check_vectors(op, "loc", loc);
-  check_same_dtype(op, "kappa", kappa, "loc", loc);
-  check_same_device(op, "kappa", kappa, "loc", loc);
-  check_row_shape(op, "kappa", kappa, "loc", loc);
-  check_seed(op, seed, loc);
-}
-
-std::vector<int64_t> shape_of(const std::vector<int64_t>& front, const Tensor& t) {
-  std::vector<int64_t> shape(front);
-  for (int64_t i = 0; i < t.dim(); ++i) shape.push_back(t.size(i));
-  return shape;
-}
-
 struct Sampled {
   Tensor z, state;
 };
 
 Sampled sample(const char* op, const Tensor& loc, const Tensor& kappa, const Tensor& seed,
                const std::vector<int64_t>& sample_shape, bool keep_state) {
-  check_sample_inputs(op, loc, kappa, seed);
+  check_sample(op, loc, kappa, seed);
   const Tensor locs = to_compute_type(loc), kappas = to_compute_type(kappa);
   const int64_t m = loc.size(loc.dim() - 1), batch = kappa.numel();
   const Tensor z = empty_tensor(shape_of(sample_shape, loc), locs);
-  std::vector<int64_t> state_shape{keep_state ? 2 : 0};
-  state_shape.insert(state_shape.end(), sample_shape.begin(), sample_shape.end());
-  const Tensor state = empty_tensor(shape_of(state_shape, kappa), locs);
+  const Tensor state = empty_tensor(state_shape(sample_shape, kappa, keep_state), locs);
   const int64_t rows = batch == 0 ? 0 : z.numel() / m;
   const uint64_t key = static_cast<uint64_t>(*data<int64_t>(seed));
   with_compute_type(locs, [&](auto type) {
@@ -103,10 +87,7 @@ std::tuple<Tensor, Tensor> vmf_rsample_backward_cpu(const Tensor& grad_z, std::o
                                                     std::optional<Tensor> grad_log_ratio, const Tensor& z,
                                                     const Tensor& state, const Tensor& loc, const Tensor& kappa,
                                                     int64_t gradient) {
-  constexpr const char* op = "_vmf_rsample_backward";
-  check_floating(op, "loc", loc);
-  check_same_shape(op, "grad_z", grad_z, "z", z);
-  STD_TORCH_CHECK(state.numel() * loc.size(loc.dim() - 1) == 2 * z.numel(), op, ": `state` was not kept in the forward pass");
+  check_sample_backward("_vmf_rsample_backward", grad_z, z, state, loc, kappa);
   const Tensor grads = to_compute_type(grad_z), zs = to_compute_type(z), states = to_compute_type(state);
   const Tensor locs = to_compute_type(loc), kappas = to_compute_type(kappa);
   const Tensor kl = grad_kl ? to_compute_type(*grad_kl) : kappas;

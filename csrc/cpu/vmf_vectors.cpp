@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "common/op_checks.h"
 #include "cpu/elementwise.h"
 
 namespace svmf {
@@ -14,17 +15,8 @@ namespace {
 // Rows per task so that a task has about 16k elements.
 int64_t row_grain(int64_t m) { return std::max<int64_t>(1, 16384 / m); }
 
-void check_pair(const char* op, const char* name, const Tensor& t, const char* other_name, const Tensor& other) {
-  check_same_dtype(op, name, t, other_name, other);
-  check_same_device(op, name, t, other_name, other);
-}
-
 Tensor householder_cpu(const Tensor& x, const Tensor& loc) {
-  constexpr const char* op = "householder";
-  check_floating(op, "x", x);
-  check_vectors(op, "x", x);
-  check_pair(op, "loc", loc, "x", x);
-  check_same_shape(op, "loc", loc, "x", x);
+  check_householder("householder", x, loc);
   const Tensor xs = to_compute_type(x), locs = to_compute_type(loc);
   const Tensor out = empty_like_contiguous(xs);
   const int64_t m = x.size(x.dim() - 1);
@@ -40,13 +32,7 @@ Tensor householder_cpu(const Tensor& x, const Tensor& loc) {
 }
 
 std::tuple<Tensor, Tensor> householder_backward_cpu(const Tensor& grad, const Tensor& x, const Tensor& loc) {
-  constexpr const char* op = "_householder_backward";
-  check_floating(op, "x", x);
-  check_vectors(op, "x", x);
-  check_pair(op, "loc", loc, "x", x);
-  check_same_shape(op, "loc", loc, "x", x);
-  check_pair(op, "grad", grad, "x", x);
-  check_same_shape(op, "grad", grad, "x", x);
+  check_householder_backward("_householder_backward", grad, x, loc);
   const Tensor grads = to_compute_type(grad), xs = to_compute_type(x), locs = to_compute_type(loc);
   const Tensor grad_x = empty_like_contiguous(xs), grad_loc = empty_like_contiguous(xs);
   const int64_t m = x.size(x.dim() - 1);
@@ -63,15 +49,7 @@ std::tuple<Tensor, Tensor> householder_backward_cpu(const Tensor& grad, const Te
 }
 
 Tensor vmf_kl_cpu(const Tensor& loc1, const Tensor& kappa1, const Tensor& loc2, const Tensor& kappa2) {
-  constexpr const char* op = "vmf_kl";
-  check_floating(op, "loc1", loc1);
-  check_vectors(op, "loc1", loc1);
-  check_pair(op, "kappa1", kappa1, "loc1", loc1);
-  check_row_shape(op, "kappa1", kappa1, "loc1", loc1);
-  check_pair(op, "loc2", loc2, "loc1", loc1);
-  check_same_shape(op, "loc2", loc2, "loc1", loc1);
-  check_pair(op, "kappa2", kappa2, "loc1", loc1);
-  check_row_shape(op, "kappa2", kappa2, "loc1", loc1);
+  check_vmf_kl("vmf_kl", loc1, kappa1, loc2, kappa2);
   const Tensor l1 = to_compute_type(loc1), l2 = to_compute_type(loc2);
   const Tensor k1 = to_compute_type(kappa1), k2 = to_compute_type(kappa2);
   const Tensor out = empty_like_contiguous(k1);
@@ -88,13 +66,7 @@ Tensor vmf_kl_cpu(const Tensor& loc1, const Tensor& kappa1, const Tensor& loc2, 
 }
 
 Tensor vmf_log_prob_cpu(const Tensor& value, const Tensor& loc, const Tensor& kappa) {
-  constexpr const char* op = "vmf_log_prob";
-  check_floating(op, "value", value);
-  check_vectors(op, "value", value);
-  check_pair(op, "loc", loc, "value", value);
-  check_same_shape(op, "loc", loc, "value", value);
-  check_pair(op, "kappa", kappa, "value", value);
-  check_row_shape(op, "kappa", kappa, "value", value);
+  check_vmf_log_prob("vmf_log_prob", value, loc, kappa);
   const Tensor xs = to_compute_type(value), locs = to_compute_type(loc), kappas = to_compute_type(kappa);
   const Tensor out = empty_like_contiguous(kappas);
   const int64_t m = value.size(value.dim() - 1);

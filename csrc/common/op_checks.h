@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// The checks of each op, once for all devices, and the shapes of the sampler's results. Single checks: common/check.h.
+#pragma once
+
+#include <vector>
+
+#include "common/check.h"
+
+namespace svmf {
+
+inline void check_pair(const char* op, const char* name, const Tensor& t, const char* other_name, const Tensor& other) {
+  check_same_dtype(op, name, t, other_name, other);
+  check_same_device(op, name, t, other_name, other);
+}
+
+inline void check_bessel(const char* op, double order, const Tensor& x) {
+  check_floating(op, "x", x);
+  check_order(op, order);
+}
+
+inline void check_bessel_orders(const char* op, const Tensor& order, const Tensor& x) {
+  check_floating(op, "x", x);
+  check_pair(op, "order", order, "x", x);
+  check_same_shape(op, "order", order, "x", x);
+}
+
+inline void check_function_of_dim(const char* op, const char* name, const Tensor& t, int64_t dim) {
+  check_floating(op, name, t);
+  check_dim(op, dim);
+}
+
+inline void check_pathwise_derivative(const char* op, const Tensor& w, const Tensor& kappa, int64_t dim) {
+  check_floating(op, "w", w);
+  check_pair(op, "kappa", kappa, "w", w);
+  check_same_shape(op, "kappa", kappa, "w", w);
+  check_dim(op, dim);
+}
+
+inline void check_householder(const char* op, const Tensor& x, const Tensor& loc) {
+  check_floating(op, "x", x);
+  check_vectors(op, "x", x);
+  check_pair(op, "loc", loc, "x", x);
+  check_same_shape(op, "loc", loc, "x", x);
+}
+
+inline void check_householder_backward(const char* op, const Tensor& grad, const Tensor& x, const Tensor& loc) {
+  check_householder(op, x, loc);
+  check_pair(op, "grad", grad, "x", x);
+  check_same_shape(op, "grad", grad, "x", x);
+}
+
+inline void check_vmf_kl(const char* op, const Tensor& loc1, const Tensor& kappa1, const Tensor& loc2,
+                         const Tensor& kappa2) {
+  check_floating(op, "loc1", loc1);
+  check_vectors(op, "loc1", loc1);
+  check_pair(op, "kappa1", kappa1, "loc1", loc1);
+  check_row_shape(op, "kappa1", kappa1, "loc1", loc1);
+  check_pair(op, "loc2", loc2, "loc1", loc1);
+  check_same_shape(op, "loc2", loc2, "loc1", loc1);
+  check_pair(op, "kappa2", kappa2, "loc1", loc1);
+  check_row_shape(op, "kappa2", kappa2, "loc1", loc1);
+}
+
+inline void check_vmf_log_prob(const char* op, const Tensor& value, const Tensor& loc, const Tensor& kappa) {
+  check_floating(op, "value", value);
+  check_vectors(op, "value", value);
+  check_pair(op, "loc", loc, "value", value);
+  check_same_shape(op, "loc", loc, "value", value);
+  check_pair(op, "kappa", kappa, "value", value);
+  check_row_shape(op, "kappa", kappa, "value", value);
+}
+
+inline void check_sample(const char* op, const Tensor& loc, const Tensor& kappa, const Tensor& seed) {
+  check_floating(op, "loc", loc);
+  check_vectors(op, "loc", loc);
+  check_pair(op, "kappa", kappa, "loc", loc);
+  check_row_shape(op, "kappa", kappa, "loc", loc);
+  check_seed(op, seed, loc);
+}
+
+inline void check_sample_backward(const char* op, const Tensor& grad_z, const Tensor& z, const Tensor& state,
+                                  const Tensor& loc, const Tensor& kappa) {
+  check_floating(op, "loc", loc);
+  check_vectors(op, "loc", loc);
+  check_pair(op, "kappa", kappa, "loc", loc);
+  check_row_shape(op, "kappa", kappa, "loc", loc);
+  check_pair(op, "z", z, "loc", loc);
+  check_pair(op, "grad_z", grad_z, "z", z);
+  check_same_shape(op, "grad_z", grad_z, "z", z);
+  check_same_device(op, "state", state, "loc", loc);
+  if (state.numel() * loc.size(loc.dim() - 1) != 2 * z.numel()) fail(op, ": `state` was not kept in the forward pass");
+}
+
+// [*front, *t.shape]
+inline std::vector<int64_t> shape_of(const std::vector<int64_t>& front, const Tensor& t) {
+  std::vector<int64_t> shape(front);
+  for (int64_t i = 0; i < t.dim(); ++i) shape.push_back(t.size(i));
+  return shape;
+}
+
+// z [*sample_shape, *batch, m] and state [2, *sample_shape, *batch] (or [0, ...] where it is not kept).
+inline std::vector<int64_t> state_shape(const std::vector<int64_t>& sample_shape, const Tensor& kappa, bool keep_state) {
+  std::vector<int64_t> front{keep_state ? 2 : 0};
+  front.insert(front.end(), sample_shape.begin(), sample_shape.end());
+  return shape_of(front, kappa);
+}
+
+}  // namespace svmf
