@@ -8,6 +8,7 @@ self-loops, test rows put back at the ids of `test.index`, features as they are.
 import os
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,7 +19,7 @@ from svmf.data.safe_pickle import load_pickle
 from svmf.errors import DataError
 
 GRAPHS = ("cora", "citeseer", "pubmed")
-PICKLED_PARTS = ("x", "y", "tx", "ty", "allx", "ally", "graph")
+_MAX_ARCHIVE_BYTES = 1 << 29  # Pubmed, the largest, unpacks to 9 MB
 
 
 def load_graph(name: str, root: str | os.PathLike[str] | None = None) -> Graph:
@@ -40,7 +41,13 @@ def load_graph_at(path: Path) -> Graph:
 def load_npz(path: Path) -> Graph:
     """Plain arrays; pickled objects inside the archive are refused."""
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        with path.open("rb") as stream:
+            with zipfile.ZipFile(stream) as listing:
+                claimed = sum(entry.file_size for entry in listing.infolist())
+            if claimed > _MAX_ARCHIVE_BYTES:
+                raise ValueError(f"unpacks to {claimed:,} bytes")
+            stream.seek(0)
+            arrays = np.load(stream, allow_pickle=False)
             rows, columns = (int(n) for n in arrays["feat_shape"])
             return make_graph(
                 path.stem,
@@ -51,7 +58,7 @@ def load_npz(path: Path) -> Graph:
                 (rows, columns),
                 arrays["labels"],
             )
-    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
+    except (OSError, EOFError, ValueError, KeyError, MemoryError, zipfile.BadZipFile) as error:
         raise DataError(f"{path}: not a graph archive: {error}") from error
 
 
@@ -62,6 +69,14 @@ def load_pickles(folder: Path, name: str) -> Graph:
         for kind in ("tx", "ty", "allx", "ally", "graph")
     }
     tested = _read_test_index(folder / f"ind.{name}.test.index")
+    try:
+        return _join(name, part, tested)
+    except (TypeError, KeyError, ValueError, IndexError, AttributeError) as error:
+        raise DataError(f"{folder}: the files ind.{name}.* do not fit together: {error}") from error
+
+
+def _join(name: str, part: dict[str, Any], tested: np.ndarray) -> Graph:
+    """Puts the parts of a Planetoid graph in place; ValueError where they contradict each other."""
     known, columns = part["allx"]["shape"]
     adjacency: dict[int, list[int]] = part["graph"]
     nodes = len(adjacency)
@@ -74,7 +89,7 @@ def load_pickles(folder: Path, name: str) -> Graph:
         or max(max(ends, default=0) for ends in adjacency.values()) >= nodes
         or set(adjacency) != set(range(nodes))
     ):
-        raise DataError(f"{folder}: the files ind.{name}.* do not fit together")
+        raise ValueError("node ids out of place")
 
     source = np.concatenate([np.repeat(node, len(ends)) for node, ends in adjacency.items()])
     target = np.concatenate([np.asarray(ends, np.int64) for ends in adjacency.values()])
@@ -96,7 +111,7 @@ def load_pickles(folder: Path, name: str) -> Graph:
     labels = np.full(nodes, -1, np.int64)
     for one_hot, places in ((part["ally"], np.arange(known)), (part["ty"], tested)):
         if one_hot.shape[0] != len(places):
-            raise DataError(f"{folder}: ind.{name} has {one_hot.shape[0]} labels for {len(places)}")
+            raise ValueError(f"{one_hot.shape[0]} labels for {len(places)} nodes")
         labels[places] = np.where(one_hot.any(1), one_hot.argmax(1), -1)
     edges = np.stack([keys // nodes, keys % nodes])
     return make_graph(name, edges, indptr, indices, values, (nodes, columns), labels)
