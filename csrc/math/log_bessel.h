@@ -118,20 +118,20 @@ SVMF_INLINE V log_bessel_of_table(V x, const BesselOrder<ScalarOf<V>>& of) {
   }
 }
 
-// The recurrence from v+N down to v. A_j = I_(j+1)/I_j; L_v = L_(v+N) + log1p(Q); the product of all A_j.
-// `order` and the lower end of the recurrence may be as low as -1 (for the ratio at order 0).
+// The recurrence from A = I_(first+N)/I_(first+N-1) down to I_first/I_(first-1), first >= 0.
+// L of the lower order is L of the upper one + log1p(Q); `product` is that of all ratios.
 template <class V>
 struct BesselRecurrence {
   V A, grad, Q, product;  // grad = dA/dx
 };
 template <class V>
-SVMF_INLINE BesselRecurrence<V> recur_down(const KappaPlace<V>& at, double order, int steps,
+SVMF_INLINE BesselRecurrence<V> recur_down(const KappaPlace<V>& at, double first, int steps,
                                            const VmfTable<ScalarOf<V>>& table) {
   const V x = at.kappa;
   const MeanLength<V> start = mean_length_at(at, table);
   V A = start.A, grad = (start.e + start.e) / start.q, Q(0), product(1);
   for (int j = steps - 1; j >= 0; --j) {
-    const V twice(2 * (order + j + 1));
+    const V twice(2 * (first + j));
     const V y = x * A / twice;
     Q = Q + y + Q * y;
     const V denominator = mul_add(x, A, twice);
@@ -148,7 +148,7 @@ template <BesselFunction kFunction, class V>
 SVMF_INLINE V log_bessel_by_recurrence(V x, double order, int steps, V log_factor,
                                        const VmfTable<double>& table) {
   const KappaPlace<V> at = place_kappa(x, table);
-  const BesselRecurrence<V> r = recur_down(at, order, steps, table);
+  const BesselRecurrence<V> r = recur_down(at, order + 1, steps, table);
   const V shared = shared_logarithm(at);
   const V rest = log1p_positive(r.Q) + beside_L(x, V(order), log_factor);
   const V from_product = log_ive_of_table(at, V(order + steps), table) - logarithm(r.product);
@@ -167,7 +167,7 @@ SVMF_INLINE V log_bessel_by_recurrence(V x, double order, int steps, V log_facto
 template <BesselFunction kFunction, class V>
 SVMF_INLINE V ratio_by_recurrence(V x, double order, int steps, const VmfTable<double>& table) {
   const KappaPlace<V> at = place_kappa(x, table);
-  const BesselRecurrence<V> r = recur_down(at, order - 1, steps, table);
+  const BesselRecurrence<V> r = recur_down(at, order, steps, table);
   if constexpr (kFunction == BesselFunction::kIvRatio) {
     return guard_bessel(x, r.A, V(order == 0 ? Format<double>::kInfinity : 0.0), V(1));
   } else {

@@ -20,6 +20,11 @@ inline namespace SVMF_ISA {
 template <class Scalar>
 inline constexpr Scalar kHugeKappa = sizeof(Scalar) == 4 ? Scalar(1e18) : Scalar(1e150);
 
+// Below this, KL = L = kappa^2/(2m) and A'' = -6 kappa/(m^2 (m+2)) to full precision, while the general formulas go
+// through numbers that underflow long before the result does.
+template <class Scalar>
+inline constexpr Scalar kTinyKappa = sizeof(Scalar) == 4 ? Scalar(1e-5) : Scalar(1e-9);
+
 // sqrt(a^2 + k^2) for a >= 0, k >= 0.
 template <class V>
 SVMF_INLINE V root_sum_squares(V a, V k) {
@@ -112,9 +117,17 @@ SVMF_INLINE V shared_logarithm(const KappaPlace<V>& at) {
   return log1p_positive(at.y);
 }
 
+// `y`, or kappa^2/(2m) for tiny kappa.
+template <class V>
+SVMF_INLINE V or_half_square_over_m(V y, V kappa, const VmfTable<ScalarOf<V>>& table) {
+  const auto tiny = kappa < V(kTinyKappa<ScalarOf<V>>);
+  return any(tiny) ? select(tiny, kappa * (kappa / V(table.m + table.m)), y) : y;
+}
+
 template <class V>
 SVMF_INLINE V kl_uniform_at(const KappaPlace<V>& at, V logarithm, const VmfTable<ScalarOf<V>>& table) {
-  return mul_add(V(table.nu), logarithm, at.x * evaluate(kW, at, table));
+  const V kl = mul_add(V(table.nu), logarithm, at.x * evaluate(kW, at, table));
+  return or_half_square_over_m(kl, at.kappa, table);
 }
 
 // L = log E[exp(kappa w)] under the uniform distribution.
@@ -122,7 +135,7 @@ template <class V>
 SVMF_INLINE V log_partition_at(const KappaPlace<V>& at, V logarithm, const VmfTable<ScalarOf<V>>& table) {
   const V twice_c(table.c + table.c);
   const V L = mul_add(twice_c, at.y, -(V(table.nu) * logarithm)) + at.x * evaluate(kV, at, table);
-  return select(at.kappa == infinity<V>(), at.kappa, L);
+  return select(at.kappa == infinity<V>(), at.kappa, or_half_square_over_m(L, at.kappa, table));
 }
 
 // L - kappa, with terms of one sign: d - kappa = c^2/(s + kappa) - c = -c (kappa + 2 c y)/(s + kappa).
@@ -168,7 +181,9 @@ SVMF_INLINE V evaluate_kappa_function(V kappa, const VmfTable<ScalarOf<V>>& tabl
     } else {
       // A'' = -(A'/(kappa a)) (2 e kappa A + nu decay): terms of one sign.
       const V sum = mul_add((x.e + x.e) * kappa, x.A, nu * decay);
-      y = select(kappa == V(0), V(0), -(grad / (kappa * x.a)) * sum);
+      const V m(table.m);
+      const V limit = -(V(6) * kappa / m) / m / (m + V(2));
+      y = select(kappa < V(kTinyKappa<ScalarOf<V>>), limit, -(grad / (kappa * x.a)) * sum);
     }
   } else {
     const V logarithm = shared_logarithm(at);
