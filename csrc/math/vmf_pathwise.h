@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// The pathwise derivative of w = mu.z: dw/dkappa = -(dF/dkappa)/g at fixed probability F(w; kappa),
+// where g and F are the density (1-w^2)^((m-3)/2) e^(kappa w) and its distribution function
+// (implicit reparameterisation, Figurnov et al. 2018).
+//
+// double: a quadrature for moderate sqrt(nu^2 + kappa^2) and an expansion beyond
+// (pathwise_quadrature.h); a group of lanes takes one branch if all agree. float: one polynomial in
+// two variables (pathwise_fit.h). Error, m from 2 to 1e6, kappa from 0 to 1e10 (float: 1e6),
+// wherever the density is above e^-40 of its mode: 3 eps in both types, enforced by
+// tests/math/test_pathwise.py. kappa = 0: (1-w^2)/(m-1). kappa = inf: 0. kappa < 0, nan, or w
+// outside [-1, 1] by more than rounding: nan.
+#pragma once
+
+#include "math/pathwise_table.h"
+
+namespace svmf {
+inline namespace SVMF_ISA {
+
+// 1-w and 1+w are both asked for, because neither can be recovered from w near the poles.
+template <class V>
+SVMF_INLINE V pathwise_derivative(V one_minus_w, V one_plus_w, V kappa,
+                                  const VmfTable<ScalarOf<V>>& vmf,
+                                  const PathwiseTable<ScalarOf<V>>& table) {
+  using S = ScalarOf<V>;
+  const V product = one_minus_w * one_plus_w;
+  V derivative;
+  if constexpr (sizeof(S) == 4) {
+    derivative = pathwise::fitted(one_minus_w, one_plus_w, kappa, table);
+  } else {
+    const V general = product * pathwise::precise(one_minus_w, one_plus_w, kappa, vmf, table);
+    derivative = select(kappa == V(0), product / V(vmf.nu + vmf.nu), general);
+  }
+  derivative = select(kappa == infinity<V>(), V(0), derivative);
+  const auto valid = (kappa >= V(0)) & (product >= V(-16 * Format<S>::kEpsilon));
+  return select(valid, derivative, not_a_number<V>());
+}
+
+}  // namespace SVMF_ISA
+}  // namespace svmf
