@@ -54,8 +54,8 @@ SVMF_INLINE V exponential(V x) {
   const V half_n = half_shifted - V(kRound);
   const V rest_shifted = (n - half_n) + V(kRound);
   const I one = I(to_bits(S(1)));
-  const V scale1 = from_bits(one + shift_left(to_bits(half_shifted), kBits));
-  const V scale2 = from_bits(one + shift_left(to_bits(rest_shifted), kBits));
+  const V scale1 = from_bits(add_bits(one, shift_left(to_bits(half_shifted), kBits)));
+  const V scale2 = from_bits(add_bits(one, shift_left(to_bits(rest_shifted), kBits)));
   return e * scale1 * scale2;
 }
 
@@ -72,7 +72,7 @@ SVMF_INLINE void exponential_pair(V x, V* exponential_value, V* minus_one) {
   const V n = shifted - V(kRound);
   const V r = mul_add(n, V(-elementary::Ln2<S>::kLow), mul_add(n, V(-elementary::Ln2<S>::kHigh), clamped));
   const V tail = mul_add(r * r, polynomial<elementary::Exp<S>>(r), r);
-  const V scale = from_bits(I(to_bits(S(1))) + shift_left(to_bits(shifted), kBits));
+  const V scale = from_bits(add_bits(I(to_bits(S(1))), shift_left(to_bits(shifted), kBits)));
   *exponential_value = mul_add(scale, tail, scale);
   *minus_one = mul_add(scale, tail, scale - V(1));
 }
@@ -88,7 +88,7 @@ SVMF_INLINE V log_reduced(V u, V correction) {
   constexpr Bits kOne = Bits(Format<S>::kBias) << kBits;
   constexpr Bits kSqrtHalf = sizeof(S) == 4 ? Bits(0x3f3504f3) : Bits(0x3fe6a09e667f3bcdLL);
   const I bits = to_bits(u);
-  const I biased = shift_right(bits + I(kOne - kSqrtHalf), kBits);  // k + bias
+  const I biased = shift_right(add_bits(bits, I(kOne - kSqrtHalf)), kBits);  // k + bias
   const I scale_bits = shift_left(I(Bits(2 * Format<S>::kBias)) - biased, kBits);
   const V scale = from_bits(scale_bits);  // 2^-k
   const V f = mul_add(correction, scale, u * scale - V(1));

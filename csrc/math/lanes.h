@@ -121,6 +121,18 @@ SVMF_INLINE int64_t shift_left(int64_t x, int n) { return static_cast<int64_t>(s
 SVMF_INLINE int32_t shift_right(int32_t x, int n) { return static_cast<int32_t>(static_cast<uint32_t>(x) >> n); }
 SVMF_INLINE int64_t shift_right(int64_t x, int n) { return static_cast<int64_t>(static_cast<uint64_t>(x) >> n); }
 
+// Sums of bit patterns: the bits of a nan may carry over the sign, which a signed sum of one lane must not.
+template <class I>
+SVMF_INLINE I add_bits(I a, I b) {
+  return a + b;
+}
+SVMF_INLINE int32_t add_bits(int32_t a, int32_t b) {
+  return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
+}
+SVMF_INLINE int64_t add_bits(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+
 // The entry of a row of at most 8 floats or 4 doubles that each lane asks for: one permute instruction on the CPU.
 template <class V>
 struct RowIndex;
