@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The ops as the Python layer calls them: `ops.<name>` like `torch.ops.svmf.<name>`, also under
-torch.func.
+"""The ops as the Python layer calls them: `ops.<name>` like `torch.ops.svmf.<name>`, but faster and
+also under torch.func.
 
-`torch.library.register_autograd` serves torch.autograd, compile and export, but not the transforms
-grad, jacrev and hessian of torch.func: they want an autograd.Function with `setup_context`. Each op
-keeps such a twin, made of the same formulas and batching rule, and it is called while a transform
-is active.
+`torch.library.register_autograd` gives an op its derivative in compiled and exported programs and
+for callers of `torch.ops.svmf`. It has two shortcomings: each call passes through Python twice
+more, which takes longer than the work of a small batch, and the transforms grad, jacrev and hessian
+of torch.func do not know it. So each op keeps two autograd.Functions made of the same formulas: one
+for eager calls, and one, with `setup_context` and the batching rule, for torch.func.
 """
 
 from collections.abc import Callable
@@ -14,57 +15,81 @@ from typing import Any
 import torch
 from torch import Tensor
 
+_below_autograd = torch._C._AutoDispatchBelowAutograd
+
 
 class Overload:
-    """One overload of an op and its twin for torch.func."""
+    """One overload of an op, with what is registered for it."""
 
     def __init__(self, op: torch._ops.OpOverload) -> None:
         self.op = op
-        self.twin: type[torch.autograd.Function] | None = None
+        self.eager: type[torch.autograd.Function] | None = None
+        self.transformed: type[torch.autograd.Function] | None = None
         self.vmap_rule: Callable | None = None
 
     def __call__(self, *args: Any) -> Any:
-        if self.twin is not None and torch._C._are_functorch_transforms_active():
-            return self.twin.apply(*args)
-        return self.op(*args)
+        if self.eager is None or torch.compiler.is_compiling():
+            return self.op(*args)
+        if torch._C._are_functorch_transforms_active():
+            return self.transformed.apply(*args)  # type: ignore[union-attr]
+        if torch.is_grad_enabled() and torch._C._any_requires_grad(*args):
+            return self.eager.apply(*args)
+        with _below_autograd():
+            return self.op(*args)
 
     def register_autograd(
         self, backward: Callable, *, setup_context: Callable | None = None
     ) -> None:
-        """The derivative of the op, as torch.library has it."""
+        """The derivative of the op, in the manner of torch.library."""
         torch.library.register_autograd(self.op, backward, setup_context=setup_context)
-        self.twin = _make_twin(self, backward, setup_context)
+        self.eager = _eager_function(self.op, backward, setup_context or _no_context)
+        self.transformed = _transformed_function(self, backward, setup_context or _no_context)
 
     def register_vmap(self, rule: Callable) -> None:
-        """The batching rule of the op, as torch.library has it."""
+        """The batching rule of the op, in the manner of torch.library."""
         torch.library.register_vmap(self.op, rule)
         self.vmap_rule = rule
 
 
-def _make_twin(
-    overload: Overload, backward: Callable, setup_context: Callable | None
+def _no_context(ctx: Any, inputs: tuple, output: Any) -> None:
+    """For a backward function that needs nothing of the forward pass."""
+
+
+def _eager_function(
+    op: torch._ops.OpOverload, backward: Callable, setup_context: Callable
 ) -> type[torch.autograd.Function]:
-    class Twin(torch.autograd.Function):
-        @staticmethod
-        def forward(*args: Any) -> Any:
-            return overload.op(*args)
+    def forward(ctx: Any, *args: Any) -> Any:
+        with _below_autograd():
+            output = op(*args)
+        setup_context(ctx, args, output)
+        return output
 
-        @staticmethod
-        def vmap(info: Any, in_dims: tuple, *args: Any) -> Any:
-            assert overload.vmap_rule is not None
-            return overload.vmap_rule(info, in_dims, *args)
+    members = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+    return type(op._opname, (torch.autograd.Function,), members)
 
-    def no_context(ctx: Any, inputs: tuple, output: Any) -> None:
-        pass
 
-    Twin.backward = staticmethod(backward)  # type: ignore[method-assign, assignment]
-    Twin.setup_context = staticmethod(setup_context or no_context)  # type: ignore[method-assign]
-    Twin.__name__ = Twin.__qualname__ = f"{overload.op}"
-    return Twin
+def _transformed_function(
+    overload: Overload, backward: Callable, setup_context: Callable
+) -> type[torch.autograd.Function]:
+    def forward(*args: Any) -> Any:
+        return overload.op(*args)
+
+    def vmap(info: Any, in_dims: tuple, *args: Any) -> Any:
+        assert overload.vmap_rule is not None, f"{overload.op} has no batching rule"
+        return overload.vmap_rule(info, in_dims, *args)
+
+    members = {
+        "forward": staticmethod(forward),
+        "setup_context": staticmethod(setup_context),
+        "backward": staticmethod(backward),
+        "vmap": staticmethod(vmap),
+    }
+    return type(overload.op._opname, (torch.autograd.Function,), members)
 
 
 class Packet:
-    """An op with its overloads: `default`, and `tensor` where the first argument may be a tensor."""
+    """An op with its overloads: `default`, and `tensor` where the first argument may be a
+    tensor."""
 
     def __init__(self, packet: torch._ops.OpOverloadPacket) -> None:
         for name in packet.overloads():

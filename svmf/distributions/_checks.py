@@ -13,6 +13,13 @@ def values_can_be_read() -> bool:
     return not torch.compiler.is_compiling() and torch._C._functorch.maybe_current_level() is None
 
 
+def read(scalars: tuple[Tensor, ...]) -> list[float]:
+    """The values of a few scalars; one copy if they lie on a device."""
+    if scalars[0].is_cpu:
+        return [scalar.item() for scalar in scalars]
+    return torch.stack(scalars).tolist()
+
+
 def invalid(
     name: str, argument: str, expected: str, what: str, value: Tensor, valid: Tensor
 ) -> str:
@@ -48,7 +55,7 @@ def check_value(distribution: Distribution, value: Tensor) -> None:
         return
     norm = torch.linalg.vector_norm(value.detach(), dim=-1)
     tolerance = unit_vector_tolerance(value.dtype)
-    low, high = torch.stack(norm.aminmax()).tolist()
+    low, high = read(norm.aminmax())
     if not (low >= 1 - tolerance and high <= 1 + tolerance):
         valid = (norm - 1).abs() <= tolerance
         expected = unit_vectors_expected(value.dtype)

@@ -16,6 +16,7 @@ from svmf.constraints import unit_vector, unit_vector_tolerance
 from svmf.distributions._checks import (
     check_value,
     invalid,
+    read,
     unit_vectors_expected,
     values_can_be_read,
 )
@@ -108,8 +109,7 @@ class DirectionalDistribution(Distribution):
         name, kappa = type(self).__name__, self.concentration.detach()
         norm = torch.linalg.vector_norm(self.loc.detach(), dim=-1)
         tolerance = unit_vector_tolerance(self.loc.dtype)
-        bounds = torch.stack((*norm.aminmax(), *kappa.aminmax())).tolist()
-        low, high, smallest, largest = bounds
+        low, high, smallest, largest = read((*norm.aminmax(), *kappa.aminmax()))
         # Written so that nan fails.
         if not (low >= 1 - tolerance and high <= 1 + tolerance):
             expected, valid = unit_vectors_expected(norm.dtype), (norm - 1).abs() <= tolerance

@@ -8,6 +8,7 @@ import mpmath
 import numpy
 import pytest
 import torch
+from torch.distributions import Distribution
 
 
 class Exact:
@@ -54,6 +55,15 @@ class Exact:
         outer = torch.outer(loc, loc)
         across = (1 - variance - mean**2) / (dim - 1)
         return variance * outer + across * (torch.eye(dim, dtype=loc.dtype) - outer)
+
+
+@pytest.fixture(autouse=True)
+def _values_are_checked():
+    """torch.compile in an earlier test turns the default off for the whole process."""
+    default = Distribution._validate_args
+    Distribution.set_default_validate_args(True)
+    yield
+    Distribution.set_default_validate_args(default)
 
 
 @pytest.fixture
