@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: MIT
+"""Writes tests/data/*.csv.gz: true values of the special functions at random arguments, 25 digits.
+
+    vmf_kappa.csv.gz     dtype, m, kappa -> A, 1-A, A', A'', KL, KL', KL'', L, log C, entropy
+    bessel.csv.gz        dtype, order, x -> log I_v, log(e^-x I_v), I_v/I_(v-1), x d/dx log I_v
+    vmf_pathwise.csv.gz  dtype, m, kappa, w or 1-w -> D = dw/dkappa at fixed CDF
+
+Arguments are exact in the row's dtype (float32 or float64) and lie on both sides of every piece
+edge of the coefficient tables, around every change of method, and at the ends of the domain; the
+rest are drawn at random. The values come from tools/bessel_exact.py, which is checked against
+mpmath.besseli here.
+
+    python tools/make_reference_tables.py [--check]
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import io
+import math
+import random
+import struct
+import sys
+from collections.abc import Callable, Iterable
+from multiprocessing.pool import Pool
+from pathlib import Path
+
+import bessel_exact
+import make_coefficients
+import mpmath as mp
+from make_coefficients import F32, F64, Format
+
+DATA = Path(__file__).resolve().parents[1] / "tests" / "data"
+SEED = 20180408
+DIGITS = 25
+MAX_KAPPA = {F64: 1e10, F32: 1e6}
+MAX_DIM = 1_000_000
+DTYPE = {F64: "float64", F32: "float32"}
+
+
+def rounded(fmt: Format, value: float) -> float:
+    """The nearest value of the type."""
+    return struct.unpack("f", struct.pack("f", value))[0] if fmt is F32 else float(value)
+
+
+def portable(value: float) -> float:
+    """Twelve digits: the last bits of the C library's functions differ between machines."""
+    return float(f"{value:.12g}")
+
+
+def log_uniform(rng: random.Random, low: float, high: float) -> float:
+    return portable(math.exp(rng.uniform(math.log(low), math.log(high))))
+
+
+def random_dim(rng: random.Random) -> int:
+    return int(log_uniform(rng, 65, MAX_DIM))
+
+
+def edge_kappas(fmt: Format, dim: int) -> list[float]:
+    """kappa next to each edge between two pieces: x = 1 - c/s just below and just above."""
+    small = dim in make_coefficients.SMALL_DIMS
+    c = float(make_coefficients.small_center(dim)) if small else (dim - 1) / 2
+    result = []
+    for edge in (fmt.small_edges if small else fmt.large_edges)[1:-1]:
+        x = float(edge)
+        kappa = c * math.sqrt(x * (2 - x)) / (1 - x)
+        result += [kappa * (1 - 4 * fmt.eps), kappa * (1 + 4 * fmt.eps)]
+    return result
+
+
+def random_kappas(rng: random.Random, fmt: Format, dim: int, count: int) -> list[float]:
+    """A quarter over the whole domain, a quarter near 45 (where sampling changes methods), half
+    around dim."""
+    result = []
+    for i in range(count):
+        if i % 4 == 0:
+            result.append(log_uniform(rng, 1e-8, MAX_KAPPA[fmt]))
+        elif i % 4 == 1:
+            result.append(log_uniform(rng, 20, 100))
+        else:
+            result.append(dim * log_uniform(rng, 1 / 30, 30))
+    return [min(k, MAX_KAPPA[fmt]) for k in result]
+
+
+def kappa_arguments() -> list[tuple[Format, int, float]]:
+    rng = random.Random(SEED)
+    rows = []
+    ends = (2, 3, 4, 5, 10, 31, 64, 65, 66, 100, 1000, 65536, MAX_DIM)
+    for fmt in (F64, F32):
+        small, large = (12, 90) if fmt is F64 else (8, 70)
+        tiny = (1e-150, 1e-30, 3e-9) if fmt is F64 else (1e-17, 2e-6)
+        for dim in ends:
+            rows += [(fmt, dim, k) for k in (0.0, *tiny, MAX_KAPPA[fmt])]
+        for dim in (
+            *make_coefficients.SMALL_DIMS,
+            65,
+            66,
+            67,
+            *(random_dim(rng) for _ in range(large)),
+        ):
+            kappas = edge_kappas(fmt, dim)
+            if fmt is F32:
+                kappas = rng.sample(kappas, 6)
+            kappas += random_kappas(rng, fmt, dim, small)
+            rows += [(fmt, dim, k) for k in kappas if k <= MAX_KAPPA[fmt]]
+    return [(fmt, dim, rounded(fmt, k)) for fmt, dim, k in rows]
+
+
+def bessel_arguments() -> list[tuple[Format, float, float]]:
+    rng = random.Random(SEED + 1)
+    rows = []
+    for fmt, count in ((F64, 1500), (F32, 700)):
+        fixed = [0, 0.25, 0.49, 0.5, 0.51, 0.75, 1, 1.5, 2, 3.5, 30.5, 30.999, 31, 31.25, 31.5, 32]
+        orders = [v for v in fixed for _ in range(6)]
+        draws: tuple[Callable[[], float], ...] = (
+            lambda: rng.uniform(0, 0.5),
+            lambda: rng.uniform(0, 3),
+            lambda: rng.uniform(0, 40),
+            lambda: rng.randrange(0, 80) / 2,
+            lambda: log_uniform(rng, 30, 1e6),
+            lambda: float(int(log_uniform(rng, 30, 1e6))),
+        )
+        while len(orders) < count:
+            orders.append(draws[len(orders) % len(draws)]())
+        for i, order in enumerate(orders):
+            if i % 3 == 0:
+                x = log_uniform(rng, 1e-6, MAX_KAPPA[fmt])
+            elif i % 3 == 1:
+                x = log_uniform(rng, 0.05, 300)
+            else:
+                x = min((order + 0.5) * log_uniform(rng, 0.02, 50), MAX_KAPPA[fmt])
+            rows.append((fmt, rounded(fmt, order), rounded(fmt, x)))
+    return rows
+
+
+def draw_cosine(rng: random.Random, dim: int, kappa: float) -> float:
+    """1 - w with the density g of w at w between 1 and exp(-38) of its mode.
+
+    Half of the draws are in the bulk (within exp(-3)), the others anywhere down to exp(-38).
+    """
+    power = (dim - 3) / 2
+    depth = rng.uniform(0, 3) if rng.random() < 0.5 else rng.uniform(3, 38)
+    if power <= 0:
+        # The mode is w = 1 (for m = 2 also the pole at -1 is left out).
+        return min(depth / kappa if kappa > 0 else 2.0, 2.0) * rng.uniform(1e-3, 0.999)
+    s = math.hypot(power, kappa)
+    mode = 2 * power / (power + s + kappa) if kappa > 0 else 1.0  # 1 - w at the mode
+
+    def log_density(t: float) -> float:
+        return power * (math.log(t / mode) + math.log((2 - t) / (2 - mode))) - kappa * (t - mode)
+
+    low, high = (mode, 2.0) if rng.random() < 0.5 else (mode, 0.0)
+    for _ in range(200):
+        middle = (low + high) / 2
+        if 0 < middle < 2 and log_density(middle) > -depth:
+            low = middle
+        else:
+            high = middle
+    return portable(low)
+
+
+def pathwise_arguments() -> list[tuple[Format, int, float, str, float]]:
+    rng = random.Random(SEED + 2)
+    rows = []
+    # The limits of s = sqrt(nu^2 + kappa^2) at which the evaluation changes its method or terms.
+    limits = (45, 64, 150, 600, 1000, 5000)
+    dims = ((2, 3), (3, 4), (4, 5), (5, 21), (21, 65), (65, 400), (65, MAX_DIM), (1000, MAX_DIM))
+    for fmt, count in ((F64, 2000), (F32, 1000)):
+        for i in range(count):
+            low, high = dims[i % len(dims)]
+            dim = int(log_uniform(rng, low, high))
+            nu = (dim - 1) / 2
+            if i < 40:
+                kappa = 0.0
+            elif rng.random() < 0.3:
+                s = rng.choice([z for z in limits if z > nu] or [2 * nu]) * rng.uniform(0.98, 1.02)
+                kappa = portable(math.sqrt(max(s * s - nu * nu, 0.01)))
+            else:
+                kappa = random_kappas(rng, fmt, dim, 4)[rng.choice((0, 0, 1, 2, 3))]
+            kappa = rounded(fmt, min(kappa, MAX_KAPPA[fmt]))
+            below = draw_cosine(rng, dim, kappa)
+            given = rounded(fmt, 1 - below)
+            if abs(given) < 1 and rng.random() < 0.75:
+                rows.append((fmt, dim, kappa, "w", given))
+            else:
+                rows.append((fmt, dim, kappa, "one_minus_w", rounded(fmt, below)))
+    return rows
+
+
+def digits(value: mp.mpf, count: int = DIGITS) -> str:
+    return mp.nstr(value, count, min_fixed=0, max_fixed=0) if value else "0"
+
+
+def number(value: float) -> str:
+    """The shortest decimal that reads back as the same value."""
+    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
+
+
+def kappa_row(argument: tuple[Format, int, float]) -> str:
+    fmt, dim, kappa = argument
+    values = bessel_exact.vmf_values(dim, kappa).values()
+    return ",".join([DTYPE[fmt], str(dim), number(kappa), *map(digits, values)])
+
+
+def bessel_row(argument: tuple[Format, float, float]) -> str:
+    fmt, order, x = argument
+    values = bessel_exact.bessel_values(order, x).values()
+    return ",".join([DTYPE[fmt], number(order), number(x), *map(digits, values)])
+
+
+def pathwise_row(argument: tuple[Format, int, float, str, float]) -> str:
+    fmt, dim, kappa, kind, given = argument
+    below = 1 - mp.mpf(given) if kind == "w" else mp.mpf(given)
+    value = bessel_exact.pathwise_derivative(dim, kappa, below, 2 - below)
+    return ",".join([DTYPE[fmt], str(dim), number(kappa), kind, number(given), digits(value)])
+
+
+@mp.workprec(bessel_exact.BITS)
+def verify_against_besseli() -> None:
+    """Both methods of bessel_exact against mpmath's own, on points where that is quick."""
+    points = ((0.0, 0.3), (2.5, 199.0), (0.0, 201.0), (30.7, 260.5), (99.3, 250.0), (1000.5, 900.0))
+    for order, x in points:
+        with mp.extraprec(60):
+            lower, upper = (mp.besseli(order + i, x, maxterms=10**6) for i in (0, 1))
+            truth = mp.log(lower), upper / lower
+        L, A = bessel_exact.log_partition_and_ratio(mp.mpf(order), mp.mpf(x))
+        log_iv = L + order * mp.log(mp.mpf(x) / 2) - mp.loggamma(mp.mpf(order) + 1)
+        for value, true in zip((log_iv, A), truth, strict=True):
+            assert abs(value / true - 1) < mp.mpf(10) ** -60, (order, x)
+
+
+def table(header: str, row: Callable, arguments: list, pool: Pool) -> str:
+    lines = [header]
+    for line in pool.imap(row, arguments, chunksize=25):
+        lines.append(line)
+        if len(lines) % 500 == 0:
+            print(f"{row.__name__}: {len(lines)} of {len(arguments)}", flush=True)
+    return "\n".join(lines) + "\n"
+
+
+def tables(processes: int) -> Iterable[tuple[str, str]]:
+    columns = ",".join(bessel_exact.vmf_values(2, 1.0))
+    bessel_columns = ",".join(bessel_exact.bessel_values(1.0, 1.0))
+    with Pool(processes) as pool:
+        yield "vmf_kappa", table(f"dtype,m,kappa,{columns}", kappa_row, kappa_arguments(), pool)
+        yield (
+            "bessel",
+            table(f"dtype,order,x,{bessel_columns}", bessel_row, bessel_arguments(), pool),
+        )
+        header = "dtype,m,kappa,kind,given,D"
+        yield "vmf_pathwise", table(header, pathwise_row, pathwise_arguments(), pool)
+
+
+def compressed(text: str) -> bytes:
+    """gzip without a time stamp, so that the same text gives the same bytes."""
+    buffer = io.BytesIO()
+    with gzip.GzipFile(filename="", mode="wb", fileobj=buffer, compresslevel=9, mtime=0) as stream:
+        stream.write(text.encode())
+    return buffer.getvalue()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="compare with the files in the tree")
+    parser.add_argument("--processes", type=int, default=2, help="worker processes (default 2)")
+    arguments = parser.parse_args()
+    verify_against_besseli()
+    stale = 0
+    for name, text in tables(arguments.processes):
+        path = DATA / f"{name}.csv.gz"
+        if not arguments.check:
+            DATA.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(compressed(text))
+            print(f"wrote {path.name}: {path.stat().st_size // 1024} kB")
+        elif not path.exists() or gzip.decompress(path.read_bytes()).decode() != text:
+            print(f"{path} differs from what the script makes")
+            stale = 1
+        else:
+            print(f"{path.name} is up to date")
+    return stale
+
+
+if __name__ == "__main__":
+    sys.exit(main())
