@@ -66,7 +66,8 @@ def _grid_2d(model: VAE, points: int) -> tuple[Tensor, Tensor]:
     latent = model.latent
     if latent.dim != 2 or not isinstance(latent, (GaussianLatent, SphericalLatent)):
         raise ValueError(
-            "exact_log_likelihood_2d: expected a Gaussian or spherical latent of d = 2"
+            "exact_log_likelihood_2d: expected a Gaussian or spherical latent of d = 2, "
+            f"got {type(latent).__name__} of d = {latent.dim}"
         )
     if isinstance(latent, SphericalLatent):
         # Fibonacci lattice: nodes of equal area, so equal mass
