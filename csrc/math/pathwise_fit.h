@@ -3,11 +3,11 @@
 //
 // With P = c/(c + 2 kappa), c = nu + 14, and X = nu (1 + P) + kappa (1 + w), the ratio
 //   R = X (dw/dkappa)/(1-w^2)
-// is near 1 and smooth in (P, z), z = P(1-w)/(P(1-w) + (1+w)), on all of kappa in [0, inf), w in
-// [-1, 1]: z stretches the layer at w = -1 whose width is 1/kappa. In each eighth of the axis Q = 1
-// - P the fit is a polynomial in t = 8Q - i
-// - 1/2 and in x, z's own range (where the density is above e^-43 of its mode) mapped to [-1, 1].
-// Beyond that range x is clamped: R stays within a factor of 2 there.
+// lies near 1 and is smooth in P and z = P(1-w)/(P(1-w) + (1+w)) over all of kappa in [0, inf) and
+// w in [-1, 1]: z stretches the layer at w = -1, whose width is 1/kappa. In piece i, an eighth of
+// the axis Q = 1 - P, the fit is a polynomial in t = 8Q - i - 1/2 and in x, which maps the range of
+// z where the density is not negligible to [-1, 1]. Beyond that range x is clamped: R stays within
+// a factor of 2 there.
 #pragma once
 
 #include "math/lanes.h"
@@ -20,7 +20,7 @@ struct PathwiseTable;
 
 inline constexpr int kFitPieces = 8;  // one permute instruction picks one of 8 floats per lane
 inline constexpr int kMaxFitColumns = 22;
-inline constexpr int kMaxFitCoefficients = 104;
+inline constexpr int kMaxFitCoefficients = 112;
 
 template <>
 struct PathwiseTable<float> {
@@ -29,10 +29,9 @@ struct PathwiseTable<float> {
   int columns;                       // powers of x
   int columns_of_piece[kFitPieces];  // those that one piece needs
   int rows[kMaxFitColumns];          // powers of t that stand with x^j
-  int start[kMaxFitColumns];  // where the coefficients of x^j start: highest j first, highest power
-                              // of t first
-  float
-      weight_below[kFitPieces];  // x = (weight_below P(1-w) - weight_above (1+w))/(P(1-w) + (1+w))
+  int start[kMaxFitColumns];         // where they start: highest j first, highest power first
+  // x = (weight_below P(1-w) - weight_above (1+w))/(P(1-w) + (1+w))
+  float weight_below[kFitPieces];
   float weight_above[kFitPieces];
   alignas(32) float coefficient[kMaxFitCoefficients][kFitPieces];
 };
@@ -59,9 +58,16 @@ SVMF_INLINE V fitted_polynomial(V x, V t, int columns, const PathwiseTable<float
   return sum;
 }
 
-// dw/dkappa.
+// (dw/dkappa)/(1-w^2) = R/X. kappa = 0: exactly 1/(2 nu).
 template <class V>
-SVMF_INLINE V fitted(V one_minus_w, V one_plus_w, V kappa, const PathwiseTable<float>& table) {
+struct FittedSlope {
+  V R;
+  V X;
+};
+
+template <class V>
+SVMF_INLINE FittedSlope<V> fitted(V one_minus_w, V one_plus_w, V kappa,
+                                  const PathwiseTable<float>& table) {
   using I = IntOf<V>;
   const auto zero = kappa == V(0);
   const V c(table.c), nu(table.nu);
@@ -92,7 +98,7 @@ SVMF_INLINE V fitted(V one_minus_w, V one_plus_w, V kappa, const PathwiseTable<f
                           [&piece](const float* row) { return piece.pick(row); });
   }
   const V X = mul_add(kappa, one_plus_w, mul_add(nu, P, nu));
-  return one_minus_w * one_plus_w * select(zero, V(1), R) / X;
+  return {select(zero, V(1), R), X};
 }
 
 }  // namespace pathwise

@@ -16,23 +16,47 @@
 namespace svmf {
 inline namespace SVMF_ISA {
 
-// 1-w and 1+w are both asked for, because neither can be recovered from w near the poles.
+namespace pathwise {
+
+// `value` in the domain, its limit 0 at kappa = inf, nan outside.
+template <class V>
+SVMF_INLINE V in_domain(V value, V product, V kappa) {
+  using S = ScalarOf<V>;
+  const auto valid = (kappa >= V(0)) & (product >= V(-16 * Format<S>::kEpsilon));
+  return select(valid, select(kappa == infinity<V>(), V(0), value), not_a_number<V>());
+}
+
+}  // namespace pathwise
+
+// dw/dkappa. 1-w and 1+w are both asked for, because neither can be recovered from w near the
+// poles.
 template <class V>
 SVMF_INLINE V pathwise_derivative(V one_minus_w, V one_plus_w, V kappa,
                                   const VmfTable<ScalarOf<V>>& vmf,
                                   const PathwiseTable<ScalarOf<V>>& table) {
-  using S = ScalarOf<V>;
   const V product = one_minus_w * one_plus_w;
-  V derivative;
-  if constexpr (sizeof(S) == 4) {
-    derivative = pathwise::fitted(one_minus_w, one_plus_w, kappa, table);
+  if constexpr (sizeof(ScalarOf<V>) == 4) {
+    const pathwise::FittedSlope<V> slope = pathwise::fitted(one_minus_w, one_plus_w, kappa, table);
+    return pathwise::in_domain(product * slope.R / slope.X, product, kappa);
   } else {
-    const V general = product * pathwise::precise(one_minus_w, one_plus_w, kappa, vmf, table);
-    derivative = select(kappa == V(0), product / V(vmf.nu + vmf.nu), general);
+    const V slope = pathwise::precise(one_minus_w, one_plus_w, kappa, vmf, table);
+    const V zero_kappa = product / V(vmf.nu + vmf.nu);
+    return pathwise::in_domain(select(kappa == V(0), zero_kappa, product * slope), product, kappa);
   }
-  derivative = select(kappa == infinity<V>(), V(0), derivative);
-  const auto valid = (kappa >= V(0)) & (product >= V(-16 * Format<S>::kEpsilon));
-  return select(valid, derivative, not_a_number<V>());
+}
+
+// (dw/dkappa)/(1-w^2): the same without the factor that vanishes at the poles, where it is finite.
+template <class V>
+SVMF_INLINE V pathwise_slope(V one_minus_w, V one_plus_w, V kappa, const VmfTable<ScalarOf<V>>& vmf,
+                             const PathwiseTable<ScalarOf<V>>& table) {
+  const V product = one_minus_w * one_plus_w;
+  if constexpr (sizeof(ScalarOf<V>) == 4) {
+    const pathwise::FittedSlope<V> slope = pathwise::fitted(one_minus_w, one_plus_w, kappa, table);
+    return pathwise::in_domain(slope.R / slope.X, product, kappa);
+  } else {
+    const V slope = pathwise::precise(one_minus_w, one_plus_w, kappa, vmf, table);
+    return pathwise::in_domain(slope, product, kappa);
+  }
 }
 
 }  // namespace SVMF_ISA
