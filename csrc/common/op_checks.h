@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The checks of each op, once for all devices, and the shapes of the sampler's results. Single checks: common/check.h.
+// The checks of each op, once for all devices, and the shapes of the sampler's results. Single
+// checks: common/check.h.
 #pragma once
 
 #include <vector>
@@ -8,7 +9,8 @@
 
 namespace svmf {
 
-inline void check_pair(const char* op, const char* name, const Tensor& t, const char* other_name, const Tensor& other) {
+inline void check_pair(const char* op, const char* name, const Tensor& t, const char* other_name,
+                       const Tensor& other) {
   check_same_dtype(op, name, t, other_name, other);
   check_same_device(op, name, t, other_name, other);
 }
@@ -29,7 +31,8 @@ inline void check_function_of_dim(const char* op, const char* name, const Tensor
   check_dim(op, dim);
 }
 
-inline void check_pathwise_derivative(const char* op, const Tensor& w, const Tensor& kappa, int64_t dim) {
+inline void check_pathwise_derivative(const char* op, const Tensor& w, const Tensor& kappa,
+                                      int64_t dim) {
   check_floating(op, "w", w);
   check_pair(op, "kappa", kappa, "w", w);
   check_same_shape(op, "kappa", kappa, "w", w);
@@ -43,14 +46,15 @@ inline void check_householder(const char* op, const Tensor& x, const Tensor& loc
   check_same_shape(op, "loc", loc, "x", x);
 }
 
-inline void check_householder_backward(const char* op, const Tensor& grad, const Tensor& x, const Tensor& loc) {
+inline void check_householder_backward(const char* op, const Tensor& grad, const Tensor& x,
+                                       const Tensor& loc) {
   check_householder(op, x, loc);
   check_pair(op, "grad", grad, "x", x);
   check_same_shape(op, "grad", grad, "x", x);
 }
 
-inline void check_vmf_kl(const char* op, const Tensor& loc1, const Tensor& kappa1, const Tensor& loc2,
-                         const Tensor& kappa2) {
+inline void check_vmf_kl(const char* op, const Tensor& loc1, const Tensor& kappa1,
+                         const Tensor& loc2, const Tensor& kappa2) {
   check_floating(op, "loc1", loc1);
   check_vectors(op, "loc1", loc1);
   check_pair(op, "kappa1", kappa1, "loc1", loc1);
@@ -61,7 +65,8 @@ inline void check_vmf_kl(const char* op, const Tensor& loc1, const Tensor& kappa
   check_row_shape(op, "kappa2", kappa2, "loc1", loc1);
 }
 
-inline void check_vmf_log_prob(const char* op, const Tensor& value, const Tensor& loc, const Tensor& kappa) {
+inline void check_vmf_log_prob(const char* op, const Tensor& value, const Tensor& loc,
+                               const Tensor& kappa) {
   check_floating(op, "value", value);
   check_vectors(op, "value", value);
   check_pair(op, "loc", loc, "value", value);
@@ -70,7 +75,8 @@ inline void check_vmf_log_prob(const char* op, const Tensor& value, const Tensor
   check_row_shape(op, "kappa", kappa, "value", value);
 }
 
-inline void check_sample(const char* op, const Tensor& loc, const Tensor& kappa, const Tensor& seed) {
+inline void check_sample(const char* op, const Tensor& loc, const Tensor& kappa,
+                         const Tensor& seed) {
   check_floating(op, "loc", loc);
   check_vectors(op, "loc", loc);
   check_pair(op, "kappa", kappa, "loc", loc);
@@ -78,8 +84,8 @@ inline void check_sample(const char* op, const Tensor& loc, const Tensor& kappa,
   check_seed(op, seed, loc);
 }
 
-inline void check_sample_backward(const char* op, const Tensor& grad_z, const Tensor& z, const Tensor& state,
-                                  const Tensor& loc, const Tensor& kappa) {
+inline void check_sample_backward(const char* op, const Tensor& grad_z, const Tensor& z,
+                                  const Tensor& state, const Tensor& loc, const Tensor& kappa) {
   check_floating(op, "loc", loc);
   check_vectors(op, "loc", loc);
   check_pair(op, "kappa", kappa, "loc", loc);
@@ -88,7 +94,8 @@ inline void check_sample_backward(const char* op, const Tensor& grad_z, const Te
   check_pair(op, "grad_z", grad_z, "z", z);
   check_same_shape(op, "grad_z", grad_z, "z", z);
   check_same_device(op, "state", state, "loc", loc);
-  if (state.numel() * loc.size(loc.dim() - 1) != 2 * z.numel()) fail(op, ": `state` was not kept in the forward pass");
+  if (state.numel() * loc.size(loc.dim() - 1) != 2 * z.numel())
+    fail(op, ": `state` was not kept in the forward pass");
 }
 
 // [*front, *t.shape]
@@ -98,8 +105,10 @@ inline std::vector<int64_t> shape_of(const std::vector<int64_t>& front, const Te
   return shape;
 }
 
-// z [*sample_shape, *batch, m] and state [2, *sample_shape, *batch] (or [0, ...] where it is not kept).
-inline std::vector<int64_t> state_shape(const std::vector<int64_t>& sample_shape, const Tensor& kappa, bool keep_state) {
+// z [*sample_shape, *batch, m] and state [2, *sample_shape, *batch] (or [0, ...] where it is not
+// kept).
+inline std::vector<int64_t> state_shape(const std::vector<int64_t>& sample_shape,
+                                        const Tensor& kappa, bool keep_state) {
   std::vector<int64_t> front{keep_state ? 2 : 0};
   front.insert(front.end(), sample_shape.begin(), sample_shape.end());
   return shape_of(front, kappa);

@@ -58,5 +58,19 @@ SVMF_INLINE V add_reflection_gradient(const ReflectionGradient<V>& r, V g, V z, 
   return mul_add(r.beta, g, mul_add(r.gamma, mul_add(-r.beta, mu, z), sum));
 }
 
+// (dw/dkappa)/(1-w^2) from dw/dkappa. At a pole (w = +-1 exactly) z does not move with w to first
+// order.
+template <class V>
+SVMF_INLINE V step_along_meridian(V derivative, V one_minus_w, V one_plus_w) {
+  const V product = one_minus_w * one_plus_w;
+  return select(product == V(0), V(0), derivative / product);
+}
+
+// The part of grad kappa that comes through z, added to `sum`: step (G.(mu - z) + (1-w) G.z).
+template <class V>
+SVMF_INLINE V add_kappa_gradient(V step, V one_minus_w, V g_difference, V g_z, V sum) {
+  return mul_add(step, mul_add(one_minus_w, g_z, g_difference), sum);
+}
+
 }  // namespace SVMF_ISA
 }  // namespace svmf

@@ -7,13 +7,11 @@
 // Each list is preceded by its length; a length of -1 is a null pointer. Arrays are separate
 // allocations of exact size, so that the address sanitizer sees the first element out of bounds;
 // outputs start as nan.
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <functional>
 #include <iostream>
-#include <map>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -27,20 +25,47 @@ template <class S>
 struct Case {
   std::vector<int64_t> integers;
   std::vector<double> reals;
-  std::vector<S*> in, out;
+  std::vector<const S*> in;
+  std::vector<S*> out;
 };
 
 template <class S>
 cudaError_t run(const std::string& op, Case<S>& c) {
   using namespace svmf;
   const auto& n = c.integers;
+  const auto &in = c.in, &out = c.out;
+  if (op == "log_bessel") {
+    return launch_log_bessel(static_cast<BesselFunction>(n[0]), c.reals[0], in[0], out[0], n[1],
+                             nullptr);
+  }
+  if (op == "log_bessel_orders") {
+    return launch_log_bessel_orders(static_cast<BesselFunction>(n[0]), in[0], in[1], out[0], n[1],
+                                    nullptr);
+  }
+  if (op == "vmf_kappa") {
+    return launch_vmf_kappa(static_cast<KappaFunction>(n[0]), in[0], out[0], n[1], n[2], nullptr);
+  }
+  if (op == "vmf_concentration")
+    return launch_vmf_concentration(in[0], out[0], n[0], n[1], nullptr);
+  if (op == "vmf_pathwise") return launch_vmf_pathwise(in[0], in[1], out[0], n[0], n[1], nullptr);
+  if (op == "vmf_kl") return launch_vmf_kl(in[0], in[1], in[2], in[3], out[0], n[0], n[1], nullptr);
+  if (op == "vmf_log_prob")
+    return launch_vmf_log_prob(in[0], in[1], in[2], out[0], n[0], n[1], nullptr);
+  if (op == "householder") return launch_householder(in[0], in[1], out[0], n[0], n[1], nullptr);
+  if (op == "householder_backward") {
+    return launch_householder_backward(in[0], in[1], in[2], out[0], out[1], n[0], n[1], nullptr);
+  }
   if (op == "vmf_sample") {
-    int64_t* seed = new int64_t(n[3]);
-    const cudaError_t error = launch_vmf_sample<S>(
-        {c.in[0], c.in[1], seed, c.out[0], c.out[1], c.out[2], c.out[3], n[0], n[1], n[2]},
+    const auto seed = std::make_unique<int64_t>(n[3]);
+    return launch_vmf_sample(SampleArguments<S>{in[0], in[1], seed.get(), out[0], out[1], out[2],
+                                                out[3], n[0], n[1], n[2]},
+                             nullptr);
+  }
+  if (op == "vmf_sample_backward") {
+    return launch_vmf_sample_backward(
+        SampleBackwardArguments<S>{in[0], in[1], in[2], in[3], in[4], in[5], in[6], in[7], out[0],
+                                   out[1], n[0], n[1], n[2], static_cast<SampleGradient>(n[3])},
         nullptr);
-    delete seed;
-    return error;
   }
   std::cerr << "driver: unknown op " << op << "\n";
   std::exit(2);
@@ -68,8 +93,9 @@ void run_case(const std::string& op, std::istream& line, std::istream& input,
     return array;
   };
   for (const int64_t length : in) {
-    c.in.push_back(allocate(length));
-    if (length > 0) input.read(reinterpret_cast<char*>(c.in.back()), length * sizeof(S));
+    S* const array = allocate(length);
+    if (length > 0) input.read(reinterpret_cast<char*>(array), length * sizeof(S));
+    c.in.push_back(array);
   }
   for (const int64_t length : out) c.out.push_back(allocate(length));
   const cudaError_t error = run<S>(op, c);
@@ -80,7 +106,7 @@ void run_case(const std::string& op, std::istream& line, std::istream& input,
   for (size_t i = 0; i < out.size(); ++i) {
     if (out[i] > 0) output.write(reinterpret_cast<const char*>(c.out[i]), out[i] * sizeof(S));
   }
-  for (S* array : c.in) std::free(array);
+  for (const S* array : c.in) std::free(const_cast<S*>(array));
   for (S* array : c.out) std::free(array);
 }
 

@@ -10,7 +10,7 @@ namespace {
 template <bool kBackward, class S>
 cudaError_t launch(HouseholderTask<S> task, cudaStream_t stream) {
   if (task.rows == 0) return cudaSuccess;
-  const TilePlan plan = plan_columns(task.rows, task.m, 1);
+  const TilePlan plan = plan_tiles(plan_column_team(task.m), task.rows, 1);
   task.team_size = plan.team_size;
   task.tile_rows = plan.tile_rows;
   if (plan.block_team) {

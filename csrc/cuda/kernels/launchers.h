@@ -28,6 +28,10 @@ cudaError_t launch_vmf_kappa(KappaFunction function, const S* kappa, S* out, int
 template <class S>
 cudaError_t launch_vmf_concentration(const S* mean_length, S* out, int64_t n, int64_t m,
                                      cudaStream_t stream);
+// out[i] = dw/dkappa at fixed probability.
+template <class S>
+cudaError_t launch_vmf_pathwise(const S* w, const S* kappa, S* out, int64_t n, int64_t m,
+                                cudaStream_t stream);
 // out[i] = KL(vMF(loc1[i], kappa1[i]) || vMF(loc2[i], kappa2[i])), rows of m.
 template <class S>
 cudaError_t launch_vmf_kl(const S* loc1, const S* kappa1, const S* loc2, const S* kappa2, S* out,
@@ -61,5 +65,26 @@ struct SampleArguments {
 };
 template <class S>
 cudaError_t launch_vmf_sample(const SampleArguments<S>& arguments, cudaStream_t stream);
+
+template <class S>
+struct SampleBackwardArguments {
+  const S* grad_z;          // [samples * batch, m]
+  const S* grad_kl;         // [batch], or null
+  const S* grad_log_ratio;  // [samples * batch], or null
+  const S* z;
+  const S* below;
+  const S* above;
+  const S* loc;
+  const S* kappa;
+  S* grad_loc;    // [batch, m]
+  S* grad_kappa;  // [batch]
+  int64_t samples;
+  int64_t batch;
+  int64_t m;
+  SampleGradient gradient;
+};
+template <class S>
+cudaError_t launch_vmf_sample_backward(const SampleBackwardArguments<S>& arguments,
+                                       cudaStream_t stream);
 
 }  // namespace svmf

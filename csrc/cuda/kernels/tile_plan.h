@@ -44,10 +44,9 @@ inline int processor_count() {
   return processors;
 }
 
-// `items` units of work per row; a warp takes up to `warp_items` of a row and a larger row gets a
-// block. Tiles hold at least the rows that a warp has at once and at most `most_rows` (a power of
-// two up to 32).
-inline TilePlan plan_tiles(int64_t rows, int64_t items, int64_t warp_items, int most_rows) {
+// `items` units of work per row; a warp takes up to `warp_items` of a row, and a larger row gets a
+// block.
+inline TilePlan plan_team(int64_t items, int64_t warp_items) {
   TilePlan plan{};
   plan.block_team = items > warp_items;
   if (plan.block_team) {
@@ -57,6 +56,20 @@ inline TilePlan plan_tiles(int64_t rows, int64_t items, int64_t warp_items, int 
     plan.block = kTeamBlock;
     plan.team_size = power_of_two_at_least(items < kWarpSize ? items : kWarpSize);
   }
+  return plan;
+}
+
+// For kernels that walk along the columns: about four columns per thread of a small row, a warp up
+// to m = 1024.
+inline TilePlan plan_column_team(int64_t m) {
+  constexpr int64_t kColumnsPerThread = 4, kWarpColumns = 1024;
+  return plan_team((m + kColumnsPerThread - 1) / kColumnsPerThread,
+                   kWarpColumns / kColumnsPerThread);
+}
+
+// Tiles hold at least the rows that a warp has at once, and at most `most_rows` (a power of two up
+// to 32).
+inline TilePlan plan_tiles(TilePlan plan, int64_t rows, int most_rows) {
   const int least_rows = plan.block_team ? 1 : kWarpSize / plan.team_size;
   const int owners =
       plan.block_team ? 1 : kTeamBlock / kWarpSize;  // tiles that a block works on at once
@@ -69,14 +82,6 @@ inline TilePlan plan_tiles(int64_t rows, int64_t items, int64_t warp_items, int 
   const int64_t most_blocks = processors * kGridPerProcessor;
   plan.grid = static_cast<int>(blocks < most_blocks ? blocks : most_blocks);
   return plan;
-}
-
-// For kernels that walk along the columns: about four columns per thread of a small row, a warp up
-// to m = 1024.
-inline TilePlan plan_columns(int64_t rows, int64_t m, int most_rows) {
-  constexpr int64_t kColumnsPerThread = 4, kWarpColumns = 1024;
-  const int64_t items = (m + kColumnsPerThread - 1) / kColumnsPerThread;
-  return plan_tiles(rows, items, kWarpColumns / kColumnsPerThread, most_rows);
 }
 
 inline cudaLaunchConfig_t launch_config(int grid, int block, size_t shared, cudaStream_t stream) {

@@ -18,7 +18,7 @@ cudaError_t launch_team(const DistanceTask<S>& task, const TilePlan& plan, cudaS
 template <DistanceFunction kFunction, class S>
 cudaError_t launch(DistanceTask<S> task, cudaStream_t stream) {
   if (task.rows == 0) return cudaSuccess;
-  const TilePlan plan = plan_columns(task.rows, task.m, kWarpSize);
+  const TilePlan plan = plan_tiles(plan_column_team(task.m), task.rows, kWarpSize);
   task.team_size = plan.team_size;
   task.tile_rows = plan.tile_rows;
   return plan.block_team ? launch_team<kFunction, BlockTeam>(task, plan, stream)

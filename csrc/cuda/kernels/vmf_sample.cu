@@ -25,10 +25,14 @@ cudaError_t launch(SampleTask<S> task, const TilePlan& plan, cudaStream_t stream
 template <class S>
 cudaError_t launch_vmf_sample(const SampleArguments<S>& arguments, cudaStream_t stream) {
   const int64_t rows = arguments.samples * arguments.batch, m = arguments.m;
-  if (rows == 0) return cudaSuccess;
+  if (rows == 0) {
+    if (arguments.kl == nullptr) return cudaSuccess;
+    return launch_vmf_kappa(KappaFunction::kKlUniform, arguments.kappa, arguments.kl,
+                            arguments.batch, m, stream);
+  }
   // A team's thread draws whole Philox blocks; a warp has one block per lane.
   const int64_t blocks = (m - 1 + kDrawsPerBlock<S> - 1) / kDrawsPerBlock<S>;
-  const TilePlan plan = plan_tiles(rows, blocks, kWarpSize, kWarpSize);
+  const TilePlan plan = plan_tiles(plan_team(blocks, kWarpSize), rows, kWarpSize);
   const bool park = m * static_cast<int64_t>(sizeof(S)) <= static_cast<int64_t>(kParkBytes);
   const SampleTask<S> task{arguments,      rows,           make_wood_dimension<S>(m),
                            plan.team_size, plan.tile_rows, park ? static_cast<int>(m) : 0};

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// What an op wrapper needs of the device: be on it, its current stream, and errors that name the
+// op.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "common/tensors.h"
+
+namespace svmf {
+
+// While it lives, the device of `like` is the current one; the stream is torch's current stream
+// there.
+class OnDevice {
+ public:
+  explicit OnDevice(const Tensor& like);
+  ~OnDevice();
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+  cudaStream_t stream() const { return stream_; }
+
+ private:
+  void* guard_ = nullptr;
+  cudaStream_t stream_ = nullptr;
+};
+
+// launch(S{}, stream) on the device of `like`, S its compute type; an error is reported with the
+// op's name.
+template <class F>
+void launch_on_device(const char* op, const Tensor& like, F launch) {
+  const OnDevice device(like);
+  with_compute_type(like, [&](auto type) {
+    const cudaError_t error = launch(type, device.stream());
+    if (error != cudaSuccess) fail(op, ": the CUDA launch failed: ", cudaGetErrorString(error));
+  });
+}
+
+}  // namespace svmf

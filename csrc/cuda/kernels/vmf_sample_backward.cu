@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// Launches the sampler's backward pass.
+#include "cuda/kernels/vmf_sample_backward.cuh"
+
+namespace svmf {
+
+namespace {
+
+template <SampleGradient kGradient, class Team, class S>
+cudaError_t launch_team(const BackwardTask<S>& task, const TilePlan& plan, cudaStream_t stream) {
+  const cudaLaunchConfig_t config =
+      launch_config(plan.grid, plan.block, BackwardShared<S, Team, kGradient>::kBytes, stream);
+  BackwardConstants<kGradient, S> constants{};
+  constants.vmf = make_vmf_table<S>(task.of.m);
+  if constexpr (kGradient == SampleGradient::kPathwise)
+    constants.pathwise = make_pathwise_table<S>(task.of.m);
+  return cudaLaunchKernelEx(&config, vmf_sample_backward_kernel<S, Team, kGradient>, task,
+                            constants);
+}
+
+template <SampleGradient kGradient, class S>
+cudaError_t launch(const BackwardTask<S>& task, const TilePlan& plan, cudaStream_t stream) {
+  return plan.block_team ? launch_team<kGradient, BlockTeam>(task, plan, stream)
+                         : launch_team<kGradient, WarpTeam>(task, plan, stream);
+}
+
+}  // namespace
+
+template <class S>
+cudaError_t launch_vmf_sample_backward(const SampleBackwardArguments<S>& arguments,
+                                       cudaStream_t stream) {
+  if (arguments.batch == 0) return cudaSuccess;
+  TilePlan plan = plan_column_team(arguments.m);
+  // The first warp prepares 32 samples at once: of as many rows as there are, or several of each
+  // row. A row that needs more than one round of preparation is alone in its team's tile.
+  const int most_samples = plan.block_team ? kWarpSize : plan.team_size;
+  const int samples =
+      power_of_two_at_least(arguments.samples < most_samples ? arguments.samples : most_samples);
+  plan = plan_tiles(plan, arguments.batch, kWarpSize / samples);
+  const BackwardTask<S> task{arguments, plan.team_size, plan.tile_rows};
+  return arguments.gradient == SampleGradient::kPathwise
+             ? launch<SampleGradient::kPathwise>(task, plan, stream)
+             : launch<SampleGradient::kRejection>(task, plan, stream);
+}
+
+template cudaError_t launch_vmf_sample_backward(const SampleBackwardArguments<float>&,
+                                                cudaStream_t);
+template cudaError_t launch_vmf_sample_backward(const SampleBackwardArguments<double>&,
+                                                cudaStream_t);
+
+}  // namespace svmf

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// CUDA ops of the sampler: vmf_rsample, vmf_rsample_kl, vmf_rsample_with_correction and their
+// common backward pass. Shapes and state are those of csrc/cpu/vmf_sample.cpp. The seed stays on
+// the device.
+#include "common/op_checks.h"
+#include "cuda/device.h"
+#include "cuda/kernels/launchers.h"
+#include "cuda/ops.h"
+
+namespace svmf {
+
+namespace {
+
+struct Sampled {
+  Tensor z, state;
+};
+
+// kl: [*batch] of the compute type, or null.
+Sampled sample(const char* op, const Tensor& loc, const Tensor& kappa, const Tensor& seed,
+               const std::vector<int64_t>& sample_shape, bool keep_state, const Tensor* kl) {
+  const Tensor locs = to_compute_type(loc), kappas = to_compute_type(kappa);
+  const int64_t m = loc.size(loc.dim() - 1), batch = kappa.numel();
+  const Tensor z = empty_tensor(shape_of(sample_shape, loc), locs);
+  const Tensor state = empty_tensor(state_shape(sample_shape, kappa, keep_state), locs);
+  const int64_t samples = batch == 0 ? 0 : z.numel() / (m * batch);
+  launch_on_device(op, locs, [&](auto type, cudaStream_t stream) {
+    using S = decltype(type);
+    S* const kept = keep_state ? mutable_data<S>(state) : nullptr;
+    return launch_vmf_sample(
+        SampleArguments<S>{data<S>(locs), data<S>(kappas), data<int64_t>(seed), mutable_data<S>(z),
+                           kept, keep_state ? kept + samples * batch : nullptr,
+                           kl ? mutable_data<S>(*kl) : nullptr, samples, batch, m},
+        stream);
+  });
+  return {to_result_type(z, loc.scalar_type()), state};
+}
+
+}  // namespace
+
+std::tuple<Tensor, Tensor> vmf_rsample_cuda(const Tensor& loc, const Tensor& kappa,
+                                            const Tensor& seed, std::vector<int64_t> sample_shape,
+                                            int64_t /*gradient*/, bool keep_state) {
+  check_sample("vmf_rsample", loc, kappa, seed);
+  const Sampled s = sample("vmf_rsample", loc, kappa, seed, sample_shape, keep_state, nullptr);
+  return {s.z, s.state};
+}
+
+std::tuple<Tensor, Tensor, Tensor> vmf_rsample_kl_cuda(const Tensor& loc, const Tensor& kappa,
+                                                       const Tensor& seed,
+                                                       std::vector<int64_t> sample_shape,
+                                                       int64_t /*gradient*/, bool keep_state) {
+  constexpr const char* op = "vmf_rsample_kl";
+  check_sample(op, loc, kappa, seed);
+  const Tensor kl = empty_like_contiguous(to_compute_type(kappa));
+  const Sampled s = sample(op, loc, kappa, seed, sample_shape, keep_state, &kl);
+  return {s.z, to_result_type(kl, kappa.scalar_type()), s.state};
+}
+
+std::tuple<Tensor, Tensor, Tensor> vmf_rsample_with_correction_cuda(
+    const Tensor& loc, const Tensor& kappa, const Tensor& seed, std::vector<int64_t> sample_shape,
+    bool keep_state) {
+  constexpr const char* op = "vmf_rsample_with_correction";
+  check_sample(op, loc, kappa, seed);
+  const Sampled s = sample(op, loc, kappa, seed, sample_shape, keep_state, nullptr);
+  Tensor log_ratio = empty_tensor(shape_of(sample_shape, kappa), s.z);
+  torch::stable::zero_(log_ratio);
+  return {s.z, log_ratio, s.state};
+}
+
+std::tuple<Tensor, Tensor> _vmf_rsample_backward_cuda(const Tensor& grad_z,
+                                                      std::optional<Tensor> grad_kl,
+                                                      std::optional<Tensor> grad_log_ratio,
+                                                      const Tensor& z, const Tensor& state,
+                                                      const Tensor& loc, const Tensor& kappa,
+                                                      int64_t gradient) {
+  constexpr const char* op = "_vmf_rsample_backward";
+  check_sample_backward(op, grad_z, z, state, loc, kappa);
+  const Tensor grads = to_compute_type(grad_z), zs = to_compute_type(z),
+               states = to_compute_type(state);
+  const Tensor locs = to_compute_type(loc), kappas = to_compute_type(kappa);
+  const Tensor kl = grad_kl ? to_compute_type(*grad_kl) : kappas;
+  const Tensor ratio = grad_log_ratio ? to_compute_type(*grad_log_ratio) : kappas;
+  const Tensor grad_loc = empty_like_contiguous(locs), grad_kappa = empty_like_contiguous(kappas);
+  const int64_t m = loc.size(loc.dim() - 1), batch = kappa.numel();
+  const int64_t samples = batch == 0 ? 0 : z.numel() / (m * batch);
+  launch_on_device(op, locs, [&](auto type, cudaStream_t stream) {
+    using S = decltype(type);
+    const S* const kept = data<S>(states);
+    return launch_vmf_sample_backward(
+        SampleBackwardArguments<S>{data<S>(grads), grad_kl ? data<S>(kl) : nullptr,
+                                   grad_log_ratio ? data<S>(ratio) : nullptr, data<S>(zs), kept,
+                                   kept + samples * batch, data<S>(locs), data<S>(kappas),
+                                   mutable_data<S>(grad_loc), mutable_data<S>(grad_kappa), samples,
+                                   batch, m, static_cast<SampleGradient>(gradient)},
+        stream);
+  });
+  return {to_result_type(grad_loc, loc.scalar_type()),
+          to_result_type(grad_kappa, kappa.scalar_type())};
+}
+
+}  // namespace svmf

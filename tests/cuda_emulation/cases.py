@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: MIT
+"""Cases for the emulated kernels, each with the CPU op's answer.
+
+A case differs from its answer by at most `tolerance` units of eps times `scale` (the size that rounding errors have
+there). Thread order, number of multiprocessors (which changes tiles and grids) and row counts vary from case to case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count, cycle
+
+import numpy as np
+import torch
+from emulator import ORDERS, Case
+
+ops = torch.ops.svmf
+
+DTYPES = ("float32", "float64")
+# Around every change of method: m = 2 and 3, whole Philox blocks, team sizes, warp to block, park in shared memory or not.
+DIMS = (2, 3, 4, 5, 6, 9, 10, 16, 17, 18, 33, 34, 65, 66, 129, 130, 513, 1025, 1030, 4099)
+PROCESSORS = (1, 3, 1000)
+INVALID = (float("nan"), -1.0, float("inf"), -float("inf"))
+
+KAPPA_OPS = (
+    "vmf_mean_length",
+    "vmf_mean_length_complement",
+    "_vmf_mean_length_grad",
+    "_vmf_mean_length_grad2",
+    "vmf_kl_uniform",
+    "_vmf_kl_uniform_grad",
+    "_vmf_kl_uniform_grad2",
+    "vmf_log_partition",
+    "vmf_log_norm",
+    "vmf_entropy",
+)  # in the order of KappaFunction, csrc/common/functions.h
+BESSEL_OPS = ("log_iv", "log_ive", "iv_ratio", "_iv_ratio_grad")  # in the order of BesselFunction
+
+
+@dataclass
+class Comparison:
+    """A case, the CPU's answer, and how far apart they may be."""
+
+    case: Case
+    expected: Sequence[np.ndarray | None]
+    tolerance: Sequence[float]
+    scale: Sequence[np.ndarray | float | None]
+
+    def worst(self) -> list[float]:
+        """The largest error of each output in units of eps * scale; nan only where the CPU has nan."""
+        errors = []
+        eps = np.finfo(self.case.dtype).eps
+        for got, want, scale in zip(self.case.results, self.expected, self.scale, strict=True):
+            if want is None:
+                errors.append(0.0)
+                continue
+            want = want.ravel()
+            same = (got == want) | (np.isnan(got) & np.isnan(want))
+            size = np.abs(want) if scale is None else np.broadcast_to(scale, want.shape)
+            with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+                error = np.where(same, 0.0, np.abs(got - want) / (eps * size))
+            errors.append(float(np.nan_to_num(error, nan=np.inf).max(initial=0.0)))
+        return errors
+
+    def check(self) -> None:
+        for i, (error, tolerance) in enumerate(zip(self.worst(), self.tolerance, strict=True)):
+            c = self.case
+            assert error <= tolerance, (
+                f"{c.op} {c.dtype} {list(c.integers)} {list(c.reals)} order={c.order} processors={c.processors}: "
+                f"output {i} differs from the CPU by {error:.3g} eps, allowed are {tolerance}"
+            )
+
+
+_order, _processors, _number = cycle(ORDERS), cycle(PROCESSORS), count(1)
+
+
+def _case(op: str, dtype: str, integers, inputs, outputs, reals=()) -> Case:
+    return Case(
+        op,
+        dtype,
+        tuple(int(i) for i in integers),
+        tuple(reals),
+        inputs,
+        outputs,
+        order=next(_order),
+        shuffle_seed=next(_number),
+        processors=next(_processors),
+    )
+
+
+def _tensor(array: np.ndarray) -> torch.Tensor:
+    return torch.from_numpy(array)
+
+
+def unit_rows(rng: np.random.Generator, rows: int, m: int, dtype: str) -> np.ndarray:
+    x = rng.standard_normal((rows, m))
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    if rows > 2:
+        x[0] = np.eye(m)[0]
+        x[1] = -x[0]
+    return x.astype(dtype)
+
+
+def kappas(rng: np.random.Generator, rows: int, dtype: str, invalid: bool = False) -> np.ndarray:
+    values = 10.0 ** rng.uniform(-3, 5 if dtype == "float32" else 8, rows)
+    if rows > 4:
+        values[rng.integers(rows)] = 0.0
+    if invalid and rows > 8:
+        values[rng.permutation(rows)[: len(INVALID)]] = INVALID
+    return values.astype(dtype)
+
+
+def kappa_cases(rng: np.random.Generator) -> Iterator[Comparison]:
+    for dtype in DTYPES:
+        for function, name in enumerate(KAPPA_OPS):
+            for m, n in ((2, 1), (3, 77), (17, 300), (64, 129), (65, 260), (1000, 31)):
+                kappa = kappas(rng, n, dtype, invalid=True)
+                case = _case("vmf_kappa", dtype, (function, n, m), (kappa,), (n,))
+                want = getattr(ops, name)(_tensor(kappa), m).numpy()
+                scale = np.maximum(np.abs(want), 1.0) if function >= KAPPA_OPS.index("vmf_log_partition") else None
+                yield Comparison(case, [want], [2], [scale])
+        for m, n in ((2, 33), (9, 129), (500, 7)):
+            lengths = np.concatenate([rng.uniform(0, 1, n), [0, 1, -0.5, 1.5, np.nan]]).astype(dtype)
+            case = _case("vmf_concentration", dtype, (lengths.size, m), (lengths,), (lengths.size,))
+            want = ops.vmf_concentration(_tensor(lengths), m).numpy()
+            # R/(kappa A'(kappa)) is the condition of the problem; 1/(1-R) bounds it.
+            scale = np.abs(want) / np.clip(1 - lengths, 1e-30, 1)
+            yield Comparison(case, [want], [4], [scale])
+
+
+def bessel_cases(rng: np.random.Generator) -> Iterator[Comparison]:
+    for dtype in DTYPES:
+        for function, name in enumerate(BESSEL_OPS):
+            for order in (0.0, 0.5, 3.0, 3.3, 31.25, 32.0, 1000.5):
+                x = kappas(rng, 71, dtype, invalid=True)
+                case = _case("log_bessel", dtype, (function, x.size), (x,), (x.size,), (order,))
+                want = getattr(ops, name)(order, _tensor(x)).numpy()
+                yield Comparison(case, [want], [4], [np.maximum(np.abs(want), 1.0) if function < 2 else None])
+            x = kappas(rng, 300, dtype, invalid=True)
+            order = rng.choice([0.0, 0.5, 1.0, 2.5, 3.3, 0.01, 17.2, 31.5, 40.1, 500.0, -1.0, np.nan], 300).astype(dtype)
+            case = _case("log_bessel_orders", dtype, (function, x.size), (order, x), (x.size,))
+            want = getattr(ops, name).tensor(_tensor(order), _tensor(x)).numpy()
+            # Every order goes through the recurrence here; the CPU has tables for some.
+            scale = np.maximum(np.abs(want), np.maximum(1.0, np.abs(order))) if function < 2 else None
+            yield Comparison(case, [want], [16], [scale])
+
+
+def pathwise_cases(rng: np.random.Generator) -> Iterator[Comparison]:
+    for dtype in DTYPES:
+        for m, n in ((2, 40), (3, 131), (10, 300), (64, 40), (300, 33)):
+            kappa = kappas(rng, n, dtype, invalid=True)
+            w = rng.uniform(-1, 1, n)
+            # Near the mode of the density where it is narrow.
+            near = kappa > 30 * m
+            w[near] = 1 - (m - 1) / (2 * kappa[near]) * rng.uniform(0.5, 1.5, near.sum())
+            w = w.astype(dtype)
+            case = _case("vmf_pathwise", dtype, (n, m), (w, kappa), (n,))
+            want = ops.vmf_pathwise_derivative(_tensor(w), _tensor(kappa), m).numpy()
+            yield Comparison(case, [want], [16], [None])
+
+
+def householder_cases(rng: np.random.Generator, dims: Sequence[int] = DIMS) -> Iterator[Comparison]:
+    for dtype in DTYPES:
+        for m in dims:
+            rows = 67 if m < 40 else 11 if m < 600 else 3
+            x, g = (rng.standard_normal((rows, m)).astype(dtype) for _ in range(2))
+            loc = unit_rows(rng, rows, m, dtype)
+            case = _case("householder", dtype, (rows, m), (x, loc), (x.size,))
+            z = ops.householder(_tensor(x), _tensor(loc)).numpy()
+            size = np.repeat(np.linalg.norm(x, axis=1), m)
+            yield Comparison(case, [z], [8], [size])
+            case = _case("householder_backward", dtype, (rows, m), (g, x, loc), (x.size, x.size))
+            want = [t.numpy() for t in ops._householder_backward(*map(_tensor, (g, x, loc)))]
+            # c and t are of the size of the projection divided by |u|.
+            u = np.eye(m)[0] - loc.astype(float)
+            length = np.maximum(np.linalg.norm(u, axis=1), np.finfo(dtype).tiny)
+            size_g = np.repeat(np.linalg.norm(g, axis=1), m)
+            yield Comparison(case, want, [8, 8], [size_g, size * size_g / np.repeat(length, m)])
+
+
+def distance_cases(rng: np.random.Generator, dims: Sequence[int] = DIMS) -> Iterator[Comparison]:
+    for dtype in DTYPES:
+        for m in dims:
+            rows = 67 if m < 40 else 35 if m < 600 else 3
+            a, b = unit_rows(rng, rows, m, dtype), unit_rows(rng, rows, m, dtype)[::-1].copy()
+            k1, k2 = kappas(rng, rows, dtype, invalid=True), kappas(rng, rows, dtype)
+            near = rng.uniform(0, 1, rows) < 0.5
+            k2[near] = (k1 * rng.uniform(0.5, 2, rows))[near].astype(dtype)
+            case = _case("vmf_kl", dtype, (rows, m), (a, k1, b, k2), (rows,))
+            want = ops.vmf_kl(*map(_tensor, (a, k1, b, k2))).numpy()
+            yield Comparison(case, [want], [16], [None])
+            case = _case("vmf_log_prob", dtype, (rows, m), (a, b, k1), (rows,))
+            want = ops.vmf_log_prob(*map(_tensor, (a, b, k1))).numpy()
+            square = ((a.astype(float) - b.astype(float)) ** 2).sum(1)
+            yield Comparison(case, [want], [16], [np.maximum(np.abs(want), np.abs(k1) * square)])
+
+
+def _shapes(m: int) -> Sequence[tuple[int, int]]:
+    """(samples, batch): batches that are a multiple of nothing, tiles that wrap around the batch."""
+    if m < 40:
+        return ((1, 1), (1, 131), (3, 37), (40, 2))
+    if m < 600:
+        return ((1, 35), (3, 5))
+    return ((1, 3), (2, 2))
+
+
+def sample_cases(rng: np.random.Generator, dims: Sequence[int] = (*DIMS, 9001)) -> Iterator[Comparison]:
+    for dtype in DTYPES:
+        for m in dims:
+            for samples, batch in _shapes(m):
+                rows, keep, with_kl = samples * batch, samples != 3, samples != 40
+                loc, kappa = unit_rows(rng, batch, m, dtype), kappas(rng, batch, dtype, invalid=True)
+                seed = int(rng.integers(-(2**63), 2**63 - 1))
+                outputs = (rows * m, rows if keep else None, rows if keep else None, batch if with_kl else None)
+                case = _case("vmf_sample", dtype, (samples, batch, m, seed), (loc, kappa), outputs)
+                z, kl, state = ops.vmf_rsample_kl(
+                    _tensor(loc), _tensor(kappa), torch.tensor([seed]), (samples,), 0, True
+                )
+                want = [z.numpy(), state[0].numpy() if keep else None, state[1].numpy() if keep else None]
+                want.append(kl.numpy() if with_kl else None)
+                # |z| = 1. 1-w and 1+w are the same operations in the same order, up to fma.
+                yield Comparison(case, want, [8, 8, 8, 2], [1.0, None, None, None])
+
+
+def backward_cases(rng: np.random.Generator, dims: Sequence[int] = DIMS) -> Iterator[Comparison]:
+    for dtype in DTYPES:
+        for m in dims:
+            for samples, batch in (*_shapes(m), (0, 3)):
+                loc, kappa = unit_rows(rng, batch, m, dtype), kappas(rng, batch, dtype)
+                seed = torch.tensor([int(rng.integers(2**62))])
+                z, state = ops.vmf_rsample(_tensor(loc), _tensor(kappa), seed, (samples,), 0, True)
+                g = rng.standard_normal((samples, batch, m)).astype(dtype)
+                grad_kl = rng.standard_normal(batch).astype(dtype) if samples != 3 else None
+                gradient = samples % 2  # both kinds
+                grad_ratio = rng.standard_normal((samples, batch)).astype(dtype) if gradient else None
+                inputs = (g, grad_kl, grad_ratio, z.numpy(), state[0].numpy(), state[1].numpy(), loc, kappa)
+                case = _case(
+                    "vmf_sample_backward", dtype, (samples, batch, m, gradient), inputs, (batch * m, batch)
+                )
+                want = ops._vmf_rsample_backward(
+                    _tensor(g),
+                    None if grad_kl is None else _tensor(grad_kl),
+                    None if grad_ratio is None else _tensor(grad_ratio),
+                    z,
+                    state,
+                    _tensor(loc),
+                    _tensor(kappa),
+                    gradient,
+                )
+                # Sums of terms of the size of |g| over columns and samples.
+                norm = np.linalg.norm(g, axis=2).sum(0) + 1e-3
+                through_w = np.abs(_size_of_kappa_terms(g, z.numpy(), loc, kappa, state.numpy(), m))
+                through_kl = 0 if grad_kl is None else np.abs(grad_kl)
+                through_ratio = 0 if grad_ratio is None else np.abs(grad_ratio).sum(0)
+                scale = [np.repeat(norm, m), through_w + through_kl + through_ratio]
+                yield Comparison(case, [t.numpy() for t in want], [16, 16], scale)
+
+
+def _size_of_kappa_terms(g, z, loc, kappa, state, m) -> np.ndarray:
+    """The sum over samples of |dz/dkappa| |g|, with |dz/dkappa| about sqrt(1-w^2)/(2s)."""
+    s = np.hypot((m - 1) / 2, kappa.astype(float))
+    speed = np.sqrt(state[0].astype(float) * state[1]) / s
+    return (speed * np.linalg.norm(g, axis=2) + np.finfo(g.dtype).tiny).sum(0)
+
+
+FAMILIES = {
+    "kappa": kappa_cases,
+    "bessel": bessel_cases,
+    "pathwise": pathwise_cases,
+    "householder": householder_cases,
+    "distance": distance_cases,
+    "sample": sample_cases,
+    "sample_backward": backward_cases,
+}
