@@ -5,6 +5,8 @@ import gof
 import pytest
 import torch
 
+import svmf  # noqa: F401  (registers torch.ops.svmf for every test of this folder)
+
 
 @pytest.fixture(scope="session", autouse=True)
 def checks_are_counted():
