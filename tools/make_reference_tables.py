@@ -181,10 +181,10 @@ def pathwise_arguments() -> list[tuple[Format, int, float, str, float]]:
             kappa = rounded(fmt, min(kappa, MAX_KAPPA[fmt]))
             below = draw_cosine(rng, dim, kappa)
             given = rounded(fmt, 1 - below)
-            if abs(given) < 1 and rng.random() < 0.75:
-                rows.append((fmt, dim, kappa, "w", given))
-            else:
+            if below < 0.5 and (given == 1 or rng.random() < 0.4):
                 rows.append((fmt, dim, kappa, "one_minus_w", rounded(fmt, below)))
+            elif given > -1:
+                rows.append((fmt, dim, kappa, "w", given))
     return rows
 
 
