@@ -37,5 +37,8 @@ def _draw_seed_fake(like: Tensor, generator: torch.Generator | None = None) -> T
 def draw_seed(like: Tensor, generator: torch.Generator | None) -> Tensor:
     """A seed on the device of `like`."""
     if torch.compiler.is_compiling():
-        return torch.ops.svmf._draw_seed(like, generator)
+        # A fresh empty tensor as the argument: compilers merge calls with equal arguments, and two draws from one
+        # distribution must stay two draws.
+        fresh = torch.empty(1, dtype=torch.int64, device=like.device)
+        return torch.ops.svmf._draw_seed(fresh, generator)
     return _random_seed(like.device, generator)

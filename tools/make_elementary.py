@@ -45,6 +45,13 @@ def rest_of_log(z):
     return (2 * mp.atanh(s) - 2 * s) / s**3
 
 
+def tail_of_log(f):
+    """(log(1+f) - f + f^2/2) / f^3."""
+    if abs(f) < mp.mpf(10) ** -15:
+        return mp.mpf(1) / 3 - f / 4
+    return (mp.log1p(f) - f + f**2 / 2) / f**3
+
+
 def sine_turns(z):
     """sin(2 pi x) / x as a function of z = x^2."""
     x = mp.sqrt(z) if z > mp.mpf(10) ** -40 else mp.mpf(10) ** -20
@@ -65,6 +72,7 @@ LOG_S2 = ((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)) ** 2 * mp.mpf("1.0001")
 POLYNOMIALS = [
     ("Exp", rest_of_exp, -HALF_LN2, HALF_LN2, 5, 11),
     ("Log", rest_of_log, mp.mpf(0), LOG_S2, 3, 8),
+    ("LogTail", tail_of_log, mp.sqrt(mp.mpf(1) / 2) - 1, mp.sqrt(2) - 1, 7, None),
     ("SineTurns", sine_turns, mp.mpf(0), mp.mpf(1) / 64, 4, 8),
     ("CosineTurns", rest_of_cosine_turns, mp.mpf(0), mp.mpf(1) / 64, 4, 7),
 ]
@@ -101,7 +109,8 @@ def render():
     for name, f, low, high, n32, n64 in POLYNOMIALS:
         parts.append(f"template <class Scalar>\nstruct {name};\n")
         parts.append(table(name, chebyshev_monomials(f, low, high, n32), True))
-        parts.append(table(name, chebyshev_monomials(f, low, high, n64), False))
+        if n64:
+            parts.append(table(name, chebyshev_monomials(f, low, high, n64), False))
         parts.append("\n")
     parts.append("}  // namespace elementary\n}  // namespace SVMF_ISA\n}  // namespace svmf\n// clang-format on\n")
     return "".join(parts)

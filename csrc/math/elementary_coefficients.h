@@ -76,6 +76,24 @@ struct Log<double> {
 };
 
 template <class Scalar>
+struct LogTail;
+template <>
+struct LogTail<float> {
+  static constexpr int kCount = 7;
+  SVMF_HOST_DEVICE static constexpr float at(int i) {
+    constexpr float c[] = {
+        0x1.55558c0000000p-2f,
+        -0x1.0001d80000000p-2f,
+        0x1.9946e20000000p-3f,
+        -0x1.5406100000000p-3f,
+        0x1.2d22c80000000p-3f,
+        -0x1.1f5a480000000p-3f,
+        0x1.72a3620000000p-4f};
+    return c[i];
+  }
+};
+
+template <class Scalar>
 struct SineTurns;
 template <>
 struct SineTurns<float> {

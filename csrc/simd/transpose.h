@@ -7,9 +7,9 @@
 namespace svmf {
 inline namespace SVMF_ISA {
 
-// Through memory: the general case.
+// Through memory: the general case, kept out of line because it is long.
 template <class E, int N>
-SVMF_INLINE void transpose(Vec<E, N> (&v)[N]) {
+__attribute__((noinline)) inline void transpose_in_memory(Vec<E, N>* v) {
   alignas(64) E cells[N][N];
   for (int i = 0; i < N; ++i) v[i].store(cells[i]);
   alignas(64) E turned[N][N];
@@ -17,6 +17,10 @@ SVMF_INLINE void transpose(Vec<E, N> (&v)[N]) {
     for (int j = 0; j < N; ++j) turned[i][j] = cells[j][i];
   }
   for (int i = 0; i < N; ++i) v[i] = Vec<E, N>::load(turned[i]);
+}
+template <class E, int N>
+SVMF_INLINE void transpose(Vec<E, N> (&v)[N]) {
+  transpose_in_memory<E, N>(v);
 }
 
 #if defined(__AVX2__)

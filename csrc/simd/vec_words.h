@@ -39,11 +39,24 @@ SVMF_INLINE void multiply_words(Vec<uint32_t, N> a, uint32_t b, Vec<uint32_t, N>
     return;
   }
 #endif
+#if defined(__SSE2__)
+  if constexpr (N == 4) {
+    const __m128i x = (__m128i)a.v, y = _mm_set1_epi32(static_cast<int>(b));
+    const __m128i even = _mm_mul_epu32(x, y), odd = _mm_mul_epu32(_mm_srli_epi64(x, 32), y);
+    const __m128i upper = _mm_set_epi32(-1, 0, -1, 0);
+    *low = (Native)_mm_or_si128(_mm_andnot_si128(upper, even), _mm_slli_epi64(odd, 32));
+    *high = (Native)_mm_or_si128(_mm_srli_epi64(even, 32), _mm_and_si128(upper, odd));
+    return;
+  }
+#endif
+  Native h{}, l{};
   for (int i = 0; i < N; ++i) {
     const uint64_t product = static_cast<uint64_t>(a.v[i]) * b;
-    high->v[i] = static_cast<uint32_t>(product >> 32);
-    low->v[i] = static_cast<uint32_t>(product);
+    h[i] = static_cast<uint32_t>(product >> 32);
+    l[i] = static_cast<uint32_t>(product);
   }
+  *high = h;
+  *low = l;
 }
 
 template <int N>

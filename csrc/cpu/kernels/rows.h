@@ -36,20 +36,6 @@ void vmf_sample_rows(const SampleRows<S>& task, int64_t begin, int64_t end);
 template <class S>
 void vmf_sample_backward_rows(const SampleBackwardRows<S>& task, int64_t begin, int64_t end);
 
-// The first N elements of a row of m; reading past the row is allowed up to `end`.
-template <class S>
-SVMF_INLINE RowVec<S> load_row(const S* row, int64_t m, const S* end) {
-  using V = RowVec<S>;
-  return row + Lanes<V>::kWidth <= end ? V::load(row) : V::load_first(row, m, S(0));
-}
-
-// Stores N elements where the memory up to `end` is ours to overwrite (a later row repairs it), else m.
-template <class S>
-SVMF_INLINE void store_row(RowVec<S> v, S* row, int64_t m, S* end) {
-  if (row + Lanes<RowVec<S>>::kWidth <= end) v.store(row);
-  else v.store_first(row, m);
-}
-
 // |a - b|^2 of two rows.
 template <class S>
 SVMF_INLINE S squared_distance(const S* a, const S* b, int64_t m) {

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// w = mu.z for a chunk of rows, lane = row, two registers at a time. All rows propose; rejected ones are packed and
+// propose again with their next random words, so that a retry runs nearly full.
+#pragma once
+
+#include <algorithm>
+
+#include "math/wood.h"
+#include "simd/twin.h"
+
+namespace svmf {
+inline namespace SVMF_ISA {
+
+// Rows whose w are drawn together: enough that the packed retries run nearly full.
+inline constexpr int kCosineChunk = 1024;
+
+template <class S>
+struct CosineChunk {
+  alignas(64) S kappa[kCosineChunk];
+  alignas(64) S below[kCosineChunk];  // 1 - w
+  alignas(64) S above[kCosineChunk];  // 1 + w
+  alignas(64) S side[kCosineChunk];   // the direction's angle in turns (m = 3), or a number whose sign it takes (m = 2)
+};
+
+template <class S>
+class CosineSampler {
+  using V = Twin<RowVec<S>>;
+  static constexpr int kWidth = Lanes<V>::kWidth;
+  static constexpr int kBlocks = kBlocksPerProposal<S>;
+  using Block = PhiloxBlock<WordOf<V>>;
+
+ public:
+  CosineSampler(int64_t m, uint64_t seed) : m_(m), seed_(seed), dimension_(make_wood_dimension<S>(m)) {}
+
+  // Fills below, above and side of the rows first_row ... first_row + count from their kappa.
+  void draw(CosineChunk<S>* chunk, int64_t first_row, int count) {
+    for (int i = count; i % kWidth != 0; ++i) chunk->kappa[i] = S(1);
+    if (m_ == 3) return draw_sphere(chunk, first_row, count);
+    first_proposals(chunk, first_row, count);
+    for (int attempt = 1; pending_ > 0; ++attempt) retry(chunk, first_row, attempt);
+  }
+
+ private:
+  static SVMF_INLINE MaskOf<V> is_valid(V kappa) { return (kappa >= V(0)) & (kappa < infinity<V>()); }
+
+  static SVMF_INLINE Cosine<V> nan_unless(MaskOf<V> valid, const Cosine<V>& c) {
+    return {select(valid, c.below, not_a_number<V>()), select(valid, c.above, not_a_number<V>())};
+  }
+
+  void draw_sphere(CosineChunk<S>* chunk, int64_t first_row, int count) {
+    for (int i = 0; i < count; i += kWidth) {
+      const RowCounters<V> rows(static_cast<uint64_t>(first_row + i));
+      Block blocks[1] = {rows.block(0, kPurposeProposal)};
+      philox(blocks, seed_);
+      V u, v;
+      uniform_pair(blocks[0], 0, &u, &v);
+      const V kappa = V::load(chunk->kappa + i);
+      const Cosine<V> c = nan_unless(is_valid(kappa), sphere_cosine(u, v, kappa));
+      c.below.store(chunk->below + i);
+      c.above.store(chunk->above + i);
+      uniform_turns(blocks[0], 1, V(0)).store(chunk->side + i);
+    }
+  }
+
+  // Attempt 0, all rows in order. What a rejected lane stores is overwritten by its retry.
+  void first_proposals(CosineChunk<S>* chunk, int64_t first_row, int count) {
+    pending_ = 0;
+    for (int i = 0; i < count; i += kWidth) {
+      const RowCounters<V> rows(static_cast<uint64_t>(first_row + i));
+      Block blocks[kBlocks];
+      for (int b = 0; b < kBlocks; ++b) blocks[b] = rows.block(static_cast<uint32_t>(b), kPurposeProposal);
+      Cosine<V> c;
+      unsigned rejected = propose(V::load(chunk->kappa + i), blocks, &c);
+      c.below.store(chunk->below + i);
+      c.above.store(chunk->above + i);
+      if (dimension_.circle) proposal_turns<V>(blocks, 3).store(chunk->side + i);
+      if (count - i < kWidth) rejected &= (1u << (count - i)) - 1u;
+      for (; rejected != 0; rejected &= rejected - 1) waiting_[pending_++] = i + __builtin_ctz(rejected);
+    }
+  }
+
+  void retry(CosineChunk<S>* chunk, int64_t first_row, int attempt) {
+    const int count = pending_;
+    pending_ = 0;
+    if (attempt >= kMaxProposals) {  // not reachable in practice: csrc/math/wood.h
+      for (int i = 0; i < count; ++i) chunk->below[waiting_[i]] = chunk->above[waiting_[i]] = Format<S>::kNan;
+      return;
+    }
+    for (int i = 0; i < count; i += kWidth) {
+      const int n = std::min(kWidth, count - i);
+      int index[kWidth];
+      uint64_t rows[kWidth];
+      alignas(64) S kappa[kWidth];
+      for (int j = 0; j < kWidth; ++j) {
+        index[j] = waiting_[i + std::min(j, n - 1)];
+        rows[j] = static_cast<uint64_t>(first_row + index[j]);
+        kappa[j] = chunk->kappa[index[j]];
+      }
+      const RowCounters<V> counters(rows);
+      Block blocks[kBlocks];
+      for (int b = 0; b < kBlocks; ++b) {
+        blocks[b] = counters.block(static_cast<uint32_t>(attempt * kBlocks + b), kPurposeProposal);
+      }
+      Cosine<V> c;
+      unsigned rejected = propose(V::load(kappa), blocks, &c);
+      alignas(64) S below[kWidth], above[kWidth], side[kWidth];
+      c.below.store(below);
+      c.above.store(above);
+      if (dimension_.circle) proposal_turns<V>(blocks, 3).store(side);
+      // At most as many rows go back to waiting_ as were taken from it, so the list is never overrun.
+      for (int j = 0; j < n; ++j) {
+        chunk->below[index[j]] = below[j];
+        chunk->above[index[j]] = above[j];
+        if (dimension_.circle) chunk->side[index[j]] = side[j];
+        if (rejected >> j & 1u) waiting_[pending_++] = index[j];
+      }
+    }
+  }
+
+  // One proposal per lane; the bits of the lanes that must try again. A lane with a bad kappa is done with nan.
+  SVMF_INLINE unsigned propose(V kappa, Block (&blocks)[kBlocks], Cosine<V>* out) {
+    philox(blocks, seed_);
+    Cosine<V> c;
+    const auto accepted = wood_propose(blocks, prepare_wood(kappa, dimension_), dimension_, &c);
+    const auto valid = is_valid(kappa);
+    *out = nan_unless(valid, c);
+    constexpr unsigned kAll = kWidth == 32 ? ~0u : (1u << kWidth) - 1u;
+    return ~bitmask(accepted | logical_not(valid)) & kAll;
+  }
+
+  int64_t m_;
+  uint64_t seed_;
+  WoodDimension<S> dimension_;
+  int waiting_[kCosineChunk];
+  int pending_ = 0;
+};
+
+}  // namespace SVMF_ISA
+}  // namespace svmf
