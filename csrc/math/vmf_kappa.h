@@ -147,6 +147,17 @@ SVMF_INLINE V log_partition_minus_kappa_at(const KappaPlace<V>& at, V logarithm,
   return select(at.kappa == infinity<V>(), -at.kappa, -(shift + rest));
 }
 
+// log S - KL in an order of the terms that does not cancel where the entropy crosses zero.
+template <class V>
+SVMF_INLINE V entropy_at(const KappaPlace<V>& at, V logarithm, const VmfTable<ScalarOf<V>>& table) {
+  const V c(table.c), log_surface(table.log_surface);
+  const V W = evaluate(kW, at, table);
+  const V scaled = V(table.nu) * logarithm;
+  const V concentrated = (log_surface - W) + (c / at.s * W - scaled);
+  const V spread = (log_surface - scaled) - at.x * W;
+  return select(at.s > c + c, concentrated, spread) + V(table.log_surface_low);
+}
+
 // -kappa e'/e = (1 - p^2)(1 - p E'/E) with p = 1 - x, from the derivative of the approximation: the exact relation
 // between e' and e cancels.
 template <class V>
@@ -177,7 +188,9 @@ SVMF_INLINE V evaluate_kappa_function(V kappa, const VmfTable<ScalarOf<V>>& tabl
     const V decay = log_decay_of_e(at, E, slope);
     const V grad = (x.e + x.e) / x.q;  // A'
     if constexpr (kFunction == F::kKlUniformGrad2) {
-      y = grad * (x.e + x.e - decay);
+      // 2e close to 1 from a (1 - 2e) = e (2 kappa A - decay), which is exact.
+      const V near_one = V(1) - x.e * ((kappa + kappa) * x.A - decay) / x.a;
+      y = grad * (select(x.e > V(ScalarOf<V>(0.25)), near_one, x.e + x.e) - decay);
     } else {
       // A'' = -(A'/(kappa a)) (2 e kappa A + nu decay): terms of one sign.
       const V sum = mul_add((x.e + x.e) * kappa, x.A, nu * decay);
@@ -188,7 +201,7 @@ SVMF_INLINE V evaluate_kappa_function(V kappa, const VmfTable<ScalarOf<V>>& tabl
   } else {
     const V logarithm = shared_logarithm(at);
     if constexpr (kFunction == F::kKlUniform) y = kl_uniform_at(at, logarithm, table);
-    if constexpr (kFunction == F::kEntropy) y = V(table.log_surface) - kl_uniform_at(at, logarithm, table);
+    if constexpr (kFunction == F::kEntropy) y = entropy_at(at, logarithm, table);
     if constexpr (kFunction == F::kLogPartition) y = log_partition_at(at, logarithm, table);
     if constexpr (kFunction == F::kLogNorm) y = -V(table.log_surface) - log_partition_at(at, logarithm, table);
   }
