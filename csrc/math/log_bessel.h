@@ -39,9 +39,14 @@ struct BesselOrder {
 };
 
 // Whether `order` has polynomials of its own.
-inline bool has_own_table(double order) {
+SVMF_HOST_DEVICE inline bool has_own_table(double order) {
   const double m = 2 * order + 2;
   return order >= 0 && ((m <= 64 && m == std::floor(m)) || order + 0.5 >= coefficients::kLargeNu);
+}
+
+// How far above `order` the recurrence starts.
+SVMF_HOST_DEVICE inline int recurrence_steps(double order) {
+  return has_own_table(order) ? 0 : static_cast<int>(std::ceil(coefficients::kLargeNu - (order + 0.5)));
 }
 
 template <class Scalar>
@@ -49,7 +54,7 @@ inline BesselOrder<Scalar> make_bessel_order(double order) {
   BesselOrder<Scalar> result;
   const double nu = order + 0.5;
   result.order = static_cast<Scalar>(order);
-  result.steps = has_own_table(order) ? 0 : static_cast<int>(std::ceil(coefficients::kLargeNu - nu));
+  result.steps = recurrence_steps(order);
   const double m = 2 * order + 2;
   result.small = result.steps == 0 && nu < coefficients::kLargeNu;
   result.table = result.small ? make_vmf_table<Scalar>(static_cast<int64_t>(m))

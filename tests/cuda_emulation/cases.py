@@ -149,12 +149,13 @@ def bessel_cases(rng: np.random.Generator) -> Iterator[Comparison]:
 def pathwise_cases(rng: np.random.Generator) -> Iterator[Comparison]:
     for dtype in DTYPES:
         for m, n in ((2, 40), (3, 131), (10, 300), (64, 40), (300, 33)):
-            kappa = kappas(rng, n, dtype, invalid=True)
-            w = rng.uniform(-1, 1, n)
-            # Near the mode of the density where it is narrow.
-            near = kappa > 30 * m
-            w[near] = 1 - (m - 1) / (2 * kappa[near]) * rng.uniform(0.5, 1.5, near.sum())
-            w = w.astype(dtype)
+            # Where samples fall: elsewhere neither side promises digits.
+            kappa = kappas(rng, n, dtype)
+            seed = torch.tensor([int(rng.integers(2**62))])
+            _, state = ops.vmf_rsample(_tensor(unit_rows(rng, n, m, dtype)), _tensor(kappa), seed, (), 0, True)
+            w = torch.where(state[0] < state[1], 1 - state[0], state[1] - 1).numpy()
+            if n > 8:
+                kappa[: len(INVALID)] = INVALID
             case = _case("vmf_pathwise", dtype, (n, m), (w, kappa), (n,))
             want = ops.vmf_pathwise_derivative(_tensor(w), _tensor(kappa), m).numpy()
             yield Comparison(case, [want], [16], [None])
@@ -174,7 +175,8 @@ def householder_cases(rng: np.random.Generator, dims: Sequence[int] = DIMS) -> I
             want = [t.numpy() for t in ops._householder_backward(*map(_tensor, (g, x, loc)))]
             # c and t are of the size of the projection divided by |u|.
             u = np.eye(m)[0] - loc.astype(float)
-            length = np.maximum(np.linalg.norm(u, axis=1), np.finfo(dtype).tiny)
+            length = np.linalg.norm(u, axis=1)
+            length[length == 0] = 1  # the identity
             size_g = np.repeat(np.linalg.norm(g, axis=1), m)
             yield Comparison(case, want, [8, 8], [size_g, size * size_g / np.repeat(length, m)])
 

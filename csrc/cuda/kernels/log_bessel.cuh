@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Bessel functions (csrc/math/log_bessel.h), one element per thread. A single order is prepared on
-// the host and passed as constants. Orders per element are prepared by each thread: the order is
-// raised to where the expansion in 1/nu holds, the polynomials of the one piece that x lies in are
-// summed, and the recurrence leads back. That runs in double for both types, as it does on the CPU
-// for orders without polynomials of their own.
+// the host and passed as constants. Orders per element are prepared by each thread, from
+// coefficients in device memory and for the one piece that x lies in; that runs in double for both
+// types, as it does on the CPU for orders without polynomials of their own.
 #pragma once
+
+#include <type_traits>
 
 #include "math/log_bessel.h"
 
@@ -32,56 +33,75 @@ struct BesselByRecurrence {
   }
 };
 
-// The expansion of csrc/math/coefficients_large.h in device memory.
-struct LargeNuSeries {
-  double edge[3];
-  double center[4];
-  int terms[3];
-  double order[3][coefficients::kLargeTermsF64][4][coefficients::kLargeOrdersF64];
+// The coefficients of double precision in device memory: all of csrc/math/coefficients_small.h and
+// coefficients_large.h.
+struct DeviceCoefficients {
+  double small_edge[3], small_center[4], large_edge[3], large_center[4];
+  double c[coefficients::kSmallDims], log_gamma[coefficients::kSmallDims],
+      bessel_constant[coefficients::kSmallDims];
+  int small_terms[coefficients::kSmallDims][3], large_terms[3];
+  double small[coefficients::kSmallDims][3][coefficients::kSmallTermsF64][4];
+  double large[3][coefficients::kLargeTermsF64][4][coefficients::kLargeOrdersF64];
 };
-constexpr LargeNuSeries copy_large_nu_series() {
-  LargeNuSeries series{};
-  for (int piece = 0; piece < 3; ++piece) series.edge[piece] = coefficients::kLargeEdgesF64[piece];
-  for (int piece = 0; piece < 4; ++piece)
-    series.center[piece] = coefficients::kLargeCentersF64[piece];
-  for (int f = 0; f < 3; ++f) {
-    series.terms[f] = coefficients::kLargeCountsF64[f];
-    for (int i = 0; i < coefficients::kLargeTermsF64; ++i) {
-      for (int piece = 0; piece < 4; ++piece) {
-        for (int j = 0; j < coefficients::kLargeOrdersF64; ++j) {
-          series.order[f][i][piece][j] = coefficients::kLargeF64[f][i][piece][j];
-        }
-      }
-    }
+template <class T, size_t N>
+constexpr void copy_array(const T (&from)[N], T (&to)[N]) {
+  for (size_t i = 0; i < N; ++i) {
+    if constexpr (std::is_array_v<T>)
+      copy_array(from[i], to[i]);
+    else
+      to[i] = from[i];
   }
-  return series;
 }
-static __device__ const LargeNuSeries kLargeNuSeries = copy_large_nu_series();
+constexpr DeviceCoefficients copy_coefficients() {
+  using namespace coefficients;
+  DeviceCoefficients copy{};
+  copy_array(kSmallEdgesF64, copy.small_edge);
+  copy_array(kSmallCentersF64, copy.small_center);
+  copy_array(kLargeEdgesF64, copy.large_edge);
+  copy_array(kLargeCentersF64, copy.large_center);
+  copy_array(kSmallC, copy.c);
+  copy_array(kSmallLogGamma, copy.log_gamma);
+  copy_array(kSmallBesselConstant, copy.bessel_constant);
+  copy_array(kSmallCountsF64, copy.small_terms);
+  copy_array(kLargeCountsF64, copy.large_terms);
+  copy_array(kSmallF64, copy.small);
+  copy_array(kLargeF64, copy.large);
+  return copy;
+}
+static __device__ const DeviceCoefficients kDeviceCoefficients = copy_coefficients();
 
-// make_bessel_order for any order >= -1 on the device, with the polynomials of the piece that x
-// lies in.
+// make_bessel_order on the device for any order >= -1, with the coefficients of the piece that x
+// lies in and no others.
 __device__ inline void prepare_order(double order, double x, BesselOrder<double>* of) {
+  const DeviceCoefficients& all = kDeviceCoefficients;
   const double nu = order + 0.5;
-  of->order = order;
-  of->steps =
-      nu >= coefficients::kLargeNu ? 0 : static_cast<int>(ceil(coefficients::kLargeNu - nu));
-  of->log_factor = of->steps > 0 ? lgamma(order + 1) : 0.0;
   VmfTable<double>& table = of->table;
+  of->order = order;
+  of->steps = recurrence_steps(order);
+  of->small = of->steps == 0 && nu < coefficients::kLargeNu;
   const double raised = nu + of->steps;
-  table_detail::set_center(raised, raised, table);
-  table.bessel_constant = table_detail::stirling_remainder(raised) - table_detail::kHalfLog2Pi;
-  for (int i = 0; i < 3; ++i) table.edge[i] = kLargeNuSeries.edge[i];
-  for (int i = 0; i < 4; ++i) table.center[i] = kLargeNuSeries.center[i];
+  const int dim = of->small ? static_cast<int>(2 * order + 2) - coefficients::kSmallFirstDim : 0;
+  table_detail::set_center(raised, of->small ? all.c[dim] : raised, table);
+  for (int i = 0; i < 3; ++i) table.edge[i] = of->small ? all.small_edge[i] : all.large_edge[i];
+  for (int i = 0; i < 4; ++i)
+    table.center[i] = of->small ? all.small_center[i] : all.large_center[i];
   const int64_t piece = place_kappa(x, table).piece.index;
   const double h = 1 / raised;
   constexpr int kFunctions[2] = {kE, kV};
   for (const int f : kFunctions) {
-    table.terms[f] = kLargeNuSeries.terms[f];
+    table.terms[f] = of->small ? all.small_terms[dim][f] : all.large_terms[f];
     for (int i = 0; i < table.terms[f]; ++i) {
-      table.coefficient[f][i][piece] = table_detail::sum_powers(kLargeNuSeries.order[f][i][piece],
-                                                                coefficients::kLargeOrdersF64, h);
+      table.coefficient[f][i][piece] =
+          of->small
+              ? all.small[dim][f][i][piece]
+              : table_detail::sum_powers(all.large[f][i][piece], coefficients::kLargeOrdersF64, h);
     }
   }
+  table.bessel_constant =
+      of->small ? all.bessel_constant[dim]
+                : table_detail::stirling_remainder(raised) - table_detail::kHalfLog2Pi;
+  // Only the small orders and the recurrence ask for it.
+  of->log_factor = of->small ? all.log_gamma[dim] : of->steps > 0 ? lgamma(order + 1) : 0.0;
 }
 
 struct NoConstants {};
@@ -93,8 +113,10 @@ struct BesselOfOrders {
     const double v = static_cast<double>(order);
     if (!(v >= 0) || v == Format<double>::kInfinity) return Format<S>::kNan;
     BesselOrder<double> of;
-    prepare_order(base_order(kFunction, v), static_cast<double>(x), &of);
-    return static_cast<S>(bessel_by_recurrence<kFunction>(static_cast<double>(x), v, of));
+    const double argument = static_cast<double>(x);
+    prepare_order(base_order(kFunction, v), argument, &of);
+    return static_cast<S>(of.steps == 0 ? bessel_of_table<kFunction>(argument, of)
+                                        : bessel_by_recurrence<kFunction>(argument, v, of));
   }
 };
 

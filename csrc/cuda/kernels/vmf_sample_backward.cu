@@ -37,8 +37,11 @@ cudaError_t launch_vmf_sample_backward(const SampleBackwardArguments<S>& argumen
   const int samples =
       power_of_two_at_least(arguments.samples < most_samples ? arguments.samples : most_samples);
   plan = plan_tiles(plan, arguments.batch, kWarpSize / samples);
-  const BackwardTask<S> task{arguments, plan.team_size, plan.tile_rows};
-  return arguments.gradient == SampleGradient::kPathwise
+  BackwardTask<S> task{arguments, plan.team_size, plan.tile_rows};
+  // m = 3 is drawn by inversion: the derivative through the proposal is the pathwise one, and
+  // nothing needs correction.
+  if (arguments.m == 3) task.of.grad_log_ratio = nullptr;
+  return arguments.m == 3 || arguments.gradient == SampleGradient::kPathwise
              ? launch<SampleGradient::kPathwise>(task, plan, stream)
              : launch<SampleGradient::kRejection>(task, plan, stream);
 }
