@@ -27,9 +27,9 @@ SVMF_INLINE V vmf_concentration(V R, const VmfTable<ScalarOf<V>>& table) {
     const V E = evaluate_with_slope(kE, at, table, &slope_of_E);
     const V e = E * nu / (at.s + at.s);
     const V kappa_e_slope = -e * log_decay_of_e(at, E, slope_of_E);  // kappa de/dkappa, in [-1/2, 0]
-    // f = slope (nu + e) - kappa, kappa f' = slope kappa e' - kappa
+    // f = slope (nu + e) - kappa, f' = slope e' - 1
     const V f = mul_add(slope, nu + e, -kappa);
-    kappa = kappa - f * kappa / mul_add(slope, kappa_e_slope, -kappa);
+    kappa = kappa - f / mul_add(slope, kappa_e_slope / kappa, V(-1));
   }
   const V inside = select(R == V(0), V(0), select(R == V(1), infinity<V>(), kappa));
   return select((R >= V(0)) & (R <= V(1)), inside, not_a_number<V>());
