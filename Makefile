@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV ?= .venv
 TORCH ?= torch==2.13.0
 BIN := $(VENV)/bin
+# The CUDA ops are built where there is a GPU to run them; `make cuda` compiles them anywhere.
+export SVMF_CUDA ?= $(if $(shell command -v nvidia-smi),AUTO,OFF)
 # Kernel sources and build files: a change rebuilds, with Ninja compiling only what it touches.
 SOURCES := $(shell find csrc cmake -type f) CMakeLists.txt setup.py pyproject.toml
 
