@@ -11,7 +11,6 @@ import math
 import torch
 from torch import Tensor
 
-from svmf.models.latent import GaussianLatent, SphericalLatent
 from svmf.models.vae import VAE
 
 _MAX_ROWS = 2000  # decoder rows at a time: the activations stay in the cache
@@ -64,12 +63,12 @@ def exact_log_likelihood_2d(model: VAE, x: Tensor, points: int = 120_000) -> Ten
 def _grid_2d(model: VAE, points: int) -> tuple[Tensor, Tensor]:
     """Nodes [points, coordinates] and the log of the prior mass that each stands for [points]."""
     latent = model.latent
-    if latent.dim != 2 or not isinstance(latent, (GaussianLatent, SphericalLatent)):
+    if latent.dim != 2 or not latent.has_density:
         raise ValueError(
-            "exact_log_likelihood_2d: expected a Gaussian or spherical latent of d = 2, "
+            "exact_log_likelihood_2d: expected a latent with a density and d = 2, "
             f"got {type(latent).__name__} of d = {latent.dim}"
         )
-    if isinstance(latent, SphericalLatent):
+    if latent.distance == "geodesic":
         # Fibonacci lattice: nodes of equal area, so equal mass
         index = torch.arange(points, dtype=torch.float64) + 0.5
         height = 1 - 2 * index / points

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 
 def finite_weights(model: nn.Module) -> bool:
-    return all(bool(torch.isfinite(weight.sum())) for weight in model.parameters())
+    return all(_finite(weight) for weight in model.parameters())
 
 
 @torch.no_grad()

@@ -71,8 +71,8 @@ class Trainer:
 
     def run(self) -> Outcome:
         """Trains to the end, or until Ctrl-C; from the folder's checkpoint if it has one."""
-        self._prepare()
         with Interruption() as interruption:
+            self._prepare()
             started = time.monotonic()
             while self._epoch <= self.config.epochs and not self._stopping.exhausted:
                 if not self._train_epoch(interruption):

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+"""The command line: help, one-line errors with exit code 2, and a run from end to end."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from svmf.cli import build_parser, main
+
+COMMANDS = ("demo", "download", "evaluate", "train")
+
+
+@pytest.fixture(autouse=True)
+def in_own_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("SVMF_DATA", raising=False)
+
+
+def run(capsys, *arguments):
+    try:
+        code = main(list(arguments))
+    except SystemExit as stop:
+        code = stop.code
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_examples(capsys, command):
+    code, out, _ = run(capsys, command, "--help")
+    assert code == 0
+    assert "examples:" in out
+    assert f"svmf {command}" in out
+
+
+def test_help_lists_the_commands(capsys):
+    code, out, _ = run(capsys, "--help")
+    assert code == 0
+    assert all(command in out for command in COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), None),
+        (("fly",), "invalid choice: 'fly'"),
+        (("train",), "expected a MODEL"),
+        (("train", "unknown"), "unknown model 'unknown'"),
+        (("train", "svae", "--wings", "2"), "unrecognized arguments: --wings 2"),
+        (("train", "svae", "--dim", "0"), "--dim: expected a latent dimension of at least 1"),
+        (("train", "svae", "--dim", "two"), "argument --dim: invalid int value: 'two'"),
+        (("train", "svae", "--data", "mnist"), "run `svmf download mnist`"),
+        (("train", "svae", "--data", "nowhere"), "no image set 'nowhere'"),
+        (("train", "svgae", "--data", "cora"), "run `svmf download planetoid`"),
+        (("train", "svae", "--batch-size", "100000"), "--batch-size: expected at most"),
+        (("train", "svae", "--device", "tpu"), "--device"),
+        (("train", "m1m2-sn", "--labels", "7"), "--labels"),
+        (("train", "--resume"), "--resume needs the run folder"),
+        (("train", "--resume", "--out", "nowhere"), "nowhere: not a run folder"),
+        (("train", "svae", "--out", "/dev/null/x"), "cannot be made"),
+        (("evaluate", "nowhere"), "nowhere: not a run folder"),
+        (("evaluate", "nowhere", "--samples", "-1"), "--samples: expected at least 0"),
+        (("download", "imagenet"), "invalid choice: 'imagenet'"),
+        (("demo", "--epochs", "0"), "--epochs: expected at least 1"),
+    ],
+)
+def test_mistakes_give_one_line_and_exit_code_two(capsys, arguments, message):
+    code, _, err = run(capsys, *arguments)
+    assert code == 2
+    if message is not None:
+        assert message in err
+        assert err.count("\n") == 1
+    assert "Traceback" not in err
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without CUDA")
+def test_no_cuda_device(capsys):
+    code, _, err = run(capsys, "train", "svae", "--device", "cuda")
+    assert (code, "no CUDA device is available" in err) == (2, True)
+
+
+def test_train_then_evaluate(capsys):
+    arguments = ("--epochs", "2", "--dim", "3", "--hidden", "16", "--threads", "1", "--quiet")
+    code, out, err = run(capsys, "train", "svae", *arguments)
+    assert (code, err) == (0, "")
+    assert "run folder runs/svae-digits-d3-seed0" in out
+    code, out, _ = run(capsys, "evaluate", "runs/svae-digits-d3-seed0", "--samples", "5", "--json")
+    assert code == 0
+    figures = json.loads(out)
+    assert figures["model"] == "svae"
+    assert figures["ll"] > figures["elbo"]
+    code, out, _ = run(capsys, "evaluate", "runs/svae-digits-d3-seed0", "--samples", "5")
+    assert code == 0
+    assert f"{figures['ll']:.4f}" in out
+    code, _, err = run(capsys, "train", "svae", *arguments)
+    assert code == 2
+    assert "--resume" in err
+    code, out, _ = run(
+        capsys, "train", "svae", *arguments, "--resume", "--out", "runs/svae-digits-d3-seed0"
+    )
+    assert code == 0
+
+
+def test_resume_of_a_run_that_never_began(capsys):
+    arguments = ("--epochs", "1", "--hidden", "4", "--threads", "1", "--quiet")
+    code, _, _ = run(capsys, "train", "svae", *arguments, "--out", "new", "--resume")
+    assert code == 0
+
+
+def test_tensorboard_is_asked_for_before_the_work(capsys, monkeypatch):
+    import importlib.util
+
+    original = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda n, *a: None if n == "tensorboard" else original(n, *a)
+    )
+    code, _, err = run(capsys, "train", "svae", "--tensorboard", "--out", "run")
+    assert code == 2
+    assert "needs the package tensorboard" in err
+    assert not Path("run").exists()
+
+
+def test_module_is_the_command(tmp_path):
+    result = subprocess.run(
+        [sys.executable, "-m", "svmf", "train", "svae", "--dim", "0"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 2
+    assert result.stderr.startswith("svmf train: error: --dim")
+
+
+def test_subcommands_import_nothing_heavy():
+    """Every subcommand's module can be imported for its help without torch of its own."""
+    import svmf.cli
+
+    for name in COMMANDS:
+        source = (Path(svmf.cli.__path__[0]) / f"{name}.py").read_text()
+        head = [line for line in source.splitlines() if line.startswith(("import ", "from "))]
+        assert not [line for line in head if "torch" in line or "numpy" in line], name
+    assert build_parser().prog == "svmf"
+
+
+def test_demo(capsys):
+    code, out, _ = run(capsys, "demo", "--epochs", "2", "--out", "shown")
+    assert code == 0
+    for title in ("Auto-encoder", "N-VAE", "N-VAE, beta = 0.1", "S-VAE", "reference", "Normal"):
+        assert title in out
+    assert Path("shown/circle.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
