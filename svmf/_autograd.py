@@ -180,11 +180,18 @@ ops.vmf_log_prob.default.register_autograd(_log_prob_backward, setup_context=_lo
 
 def _sampler_backward(
     ctx: Any, grad_z: Tensor | None, grad_kl: Tensor | None, grad_log_ratio: Tensor | None
-) -> tuple[Tensor, Tensor]:
-    z, state, loc, kappa = ctx.saved_tensors
+) -> tuple[Tensor | None, Tensor | None]:
+    z, state, loc, kappa = ctx.held.tensors() if hasattr(ctx, "held") else ctx.saved_tensors
+    if grad_kl is not None and (grad_z is None or torch.is_grad_enabled()):
+        # The KL by its own op: alone it needs no sample, and it is differentiable twice.
+        grad_kappa = grad_kl * ops._vmf_kl_uniform_grad.default(kappa, loc.shape[-1])
+        if grad_z is None:
+            return None, grad_kappa
+        grad_loc, of_sample = _sampler_backward(ctx, grad_z, None, None)
+        return grad_loc, grad_kappa + of_sample
     if grad_z is None:
         grad_z = torch.zeros_like(z)
-    return ops._vmf_rsample_backward(
+    return ops._vmf_rsample_backward.default(
         grad_z, grad_kl, grad_log_ratio, z, state, loc, kappa, ctx.gradient
     )
 
@@ -194,6 +201,30 @@ def _sampler_setup(ctx: Any, inputs: tuple, output: tuple) -> None:
     ctx.set_materialize_grads(False)
     ctx.mark_non_differentiable(output[-1])
     ctx.save_for_backward(output[0], output[-1], loc, kappa)
+
+
+class _Held:
+    """What save_for_backward keeps, with its check for changes in place, but not freed by the first
+    backward pass: z and its KL may be differentiated one after the other."""
+
+    def __init__(self, *tensors: Tensor) -> None:
+        self._tensors = tensors
+        self._versions = [t._version for t in tensors]
+
+    def tensors(self) -> tuple[Tensor, ...]:
+        if [t._version for t in self._tensors] != self._versions:
+            raise RuntimeError(
+                "vmf_rsample_kl: the samples or the parameters were changed in place before the "
+                "backward pass, which needs their values"
+            )
+        return self._tensors
+
+
+def _rsample_kl_eager_setup(ctx: Any, inputs: tuple, output: tuple) -> None:
+    loc, kappa, _, _, ctx.gradient, _ = inputs
+    ctx.set_materialize_grads(False)
+    ctx.mark_non_differentiable(output[-1])
+    ctx.held = _Held(output[0].detach(), output[-1], loc, kappa)
 
 
 def _rsample_backward(ctx: Any, grad_z: Tensor | None, _: None) -> tuple:
@@ -228,7 +259,9 @@ def _not_twice(ctx: Any, *grads: Tensor) -> tuple:
 _REJECTION = 1
 
 ops.vmf_rsample.default.register_autograd(_rsample_backward, setup_context=_sampler_setup)
-ops.vmf_rsample_kl.default.register_autograd(_rsample_kl_backward, setup_context=_sampler_setup)
+ops.vmf_rsample_kl.default.register_autograd(
+    _rsample_kl_backward, setup_context=_sampler_setup, eager_setup=_rsample_kl_eager_setup
+)
 ops.vmf_rsample_with_correction.default.register_autograd(
     _correction_backward, setup_context=_correction_setup
 )

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 _below_autograd = torch._C._AutoDispatchBelowAutograd
+_unwrap_if_dead = torch._C._functorch.unwrap_if_dead
 
 
 class Overload:
@@ -23,7 +24,8 @@ class Overload:
 
     def __init__(self, op: torch._ops.OpOverload) -> None:
         self.op = op
-        self.eager: type[torch.autograd.Function] | None = None
+        self._kernels = op._op  # what calling `op` calls, one Python frame less
+        self.eager: type[torch.autograd.function._SingleLevelFunction] | None = None
         self.transformed: type[torch.autograd.Function] | None = None
         self.vmap_rule: Callable | None = None
 
@@ -33,17 +35,28 @@ class Overload:
         if torch._C._are_functorch_transforms_active():
             return self.transformed.apply(*args)  # type: ignore[union-attr]
         if torch.is_grad_enabled() and torch._C._any_requires_grad(*args):
-            return self.eager.apply(*args)
+            # Tensors that outlived a transform are still wrapped; torch unwraps them here as well.
+            return self.eager.apply(
+                *[_unwrap_if_dead(a) if isinstance(a, Tensor) else a for a in args]
+            )
         with _below_autograd():
-            return self.op(*args)
+            return self._kernels(*args)
 
     def register_autograd(
-        self, backward: Callable, *, setup_context: Callable | None = None
+        self,
+        backward: Callable,
+        *,
+        setup_context: Callable | None = None,
+        eager_setup: Callable | None = None,
     ) -> None:
-        """The derivative of the op, in the manner of torch.library."""
+        """The derivative of the op, in the manner of torch.library.
+
+        `eager_setup` takes the place of `setup_context` in eager calls.
+        """
         torch.library.register_autograd(self.op, backward, setup_context=setup_context)
-        self.eager = _eager_function(self.op, backward, setup_context or _no_context)
-        self.transformed = _transformed_function(self, backward, setup_context or _no_context)
+        setup_context = setup_context or _no_context
+        self.eager = _eager_function(self.op, backward, eager_setup or setup_context)
+        self.transformed = _transformed_function(self, backward, setup_context)
 
     def register_vmap(self, rule: Callable) -> None:
         """The batching rule of the op, in the manner of torch.library."""
@@ -57,15 +70,18 @@ def _no_context(ctx: Any, inputs: tuple, output: Any) -> None:
 
 def _eager_function(
     op: torch._ops.OpOverload, backward: Callable, setup_context: Callable
-) -> type[torch.autograd.Function]:
+) -> type[torch.autograd.function._SingleLevelFunction]:
+    kernels = op._op
+
     def forward(ctx: Any, *args: Any) -> Any:
         with _below_autograd():
-            output = op(*args)
+            output = kernels(*args)
         setup_context(ctx, args, output)
         return output
 
     members = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
-    return type(op._opname, (torch.autograd.Function,), members)
+    # The base of autograd.Function whose `apply` does not ask again for transforms.
+    return type(op._opname, (torch.autograd.function._SingleLevelFunction,), members)
 
 
 def _transformed_function(
@@ -92,16 +108,12 @@ class Packet:
     tensor."""
 
     def __init__(self, packet: torch._ops.OpOverloadPacket) -> None:
-        for name in packet.overloads():
-            setattr(self, name, Overload(getattr(packet, name)))
-
-    default: Overload
-    tensor: Overload
+        self.default = Overload(packet.default)
+        has_tensor = "tensor" in packet.overloads()
+        self.tensor = Overload(packet.tensor) if has_tensor else self.default
 
     def __call__(self, *args: Any) -> Any:
-        if isinstance(args[0], Tensor) and hasattr(self, "tensor"):
-            return self.tensor(*args)
-        return self.default(*args)
+        return (self.tensor if isinstance(args[0], Tensor) else self.default)(*args)
 
 
 class _Namespace:

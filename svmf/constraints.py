@@ -13,21 +13,17 @@ from torch import Tensor
 from torch.distributions import biject_to, constraints, transform_to
 from torch.distributions.transforms import Transform
 
-__all__ = ["StereographicTransform", "UnitVectorTransform", "unit_vector", "unit_vector_tolerance"]
+__all__ = ["UNIT_TOLERANCES", "StereographicTransform", "UnitVectorTransform", "unit_vector"]
 
-# How far a norm may be from 1. Wide enough for a vector that was normalised in the same type, or in
-# float32 and then widened; far below what a forgotten normalisation gives.
-_TOLERANCES = {
+# How far the norm of a unit vector of each type may be from 1. Wide enough for a vector that was
+# normalised in the same type, or in float32 and then widened; far below what a forgotten
+# normalisation gives.
+UNIT_TOLERANCES = {
     torch.float64: 1e-6,
     torch.float32: 1e-4,
     torch.float16: 1e-2,
     torch.bfloat16: 5e-2,
 }
-
-
-def unit_vector_tolerance(dtype: torch.dtype) -> float:
-    """The largest |norm - 1| of a vector of this type that counts as a unit vector."""
-    return _TOLERANCES[dtype]
 
 
 class _UnitVector(constraints.Constraint):
@@ -37,7 +33,7 @@ class _UnitVector(constraints.Constraint):
 
     def check(self, value: Tensor) -> Tensor:
         distance = (torch.linalg.vector_norm(value, dim=-1) - 1).abs()
-        return distance <= unit_vector_tolerance(value.dtype)
+        return distance <= UNIT_TOLERANCES[value.dtype]
 
 
 unit_vector = _UnitVector()

@@ -5,7 +5,7 @@ import torch
 from torch import Size, Tensor
 from torch.distributions import Distribution
 
-from svmf.constraints import unit_vector_tolerance
+from svmf.constraints import UNIT_TOLERANCES
 
 
 def values_can_be_read() -> bool:
@@ -13,7 +13,11 @@ def values_can_be_read() -> bool:
     return not torch.compiler.is_compiling() and torch._C._functorch.maybe_current_level() is None
 
 
-def read(scalars: tuple[Tensor, ...]) -> list[float]:
+# A cheaper torch.no_grad for calls whose results need no graph.
+without_autograd = torch._C._AutoDispatchBelowAutograd
+
+
+def read(*scalars: Tensor) -> list[float]:
     """The values of a few scalars; one copy if they lie on a device."""
     if scalars[0].is_cpu:
         return [scalar.item() for scalar in scalars]
@@ -35,7 +39,7 @@ def invalid(
 
 def unit_vectors_expected(dtype: torch.dtype) -> str:
     """What `invalid` says about unit vectors of this type."""
-    return f"unit vectors in its last dimension (norm within {unit_vector_tolerance(dtype):g} of 1)"
+    return f"unit vectors in its last dimension (norm within {UNIT_TOLERANCES[dtype]:g} of 1)"
 
 
 def check_value(distribution: Distribution, value: Tensor) -> None:
@@ -53,9 +57,10 @@ def check_value(distribution: Distribution, value: Tensor) -> None:
         )
     if value.numel() == 0 or not values_can_be_read():
         return
-    norm = torch.linalg.vector_norm(value.detach(), dim=-1)
-    tolerance = unit_vector_tolerance(value.dtype)
-    low, high = read(norm.aminmax())
+    with without_autograd():
+        norm = torch.linalg.vector_norm(value, dim=-1)
+        low, high = read(*norm.aminmax())
+    tolerance = UNIT_TOLERANCES[value.dtype]
     if not (low >= 1 - tolerance and high <= 1 + tolerance):
         valid = (norm - 1).abs() <= tolerance
         expected = unit_vectors_expected(value.dtype)

@@ -31,7 +31,8 @@ def _broadcast(kl: Tensor, other: Distribution) -> Tensor:
 
 @register_kl(VonMisesFisher, HypersphericalUniform)
 def _kl_vmf_uniform(p: VonMisesFisher, q: HypersphericalUniform) -> Tensor:
-    return _broadcast(F.vmf_kl_uniform(p.concentration, _common_dim(p, q)), q)
+    _common_dim(p, q)
+    return _broadcast(p._kl_uniform(), q)
 
 
 @register_kl(VonMisesFisher, VonMisesFisher)

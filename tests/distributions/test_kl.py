@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The registered divergences against mpmath, quadrature and the closed form on S^2."""
 
+import copy
 import math
+import pickle
 
 import mpmath
 import pytest
@@ -92,3 +94,57 @@ def test_gradients(exact):
         lambda k: kl_divergence(VonMisesFisher(loc, k), VonMisesFisher(loc.flip(0), k.flip(0))),
     ):
         assert torch.autograd.gradcheck(divergence, kappa)
+
+
+@pytest.mark.parametrize("rows", [3, 2000])
+def test_kl_after_a_sample(exact, rows):
+    """A small batch takes the KL from the op that drew the sample; nobody should notice."""
+    uniform = HypersphericalUniform(4)
+
+    def fresh():
+        loc = exact.directions(rows, 4).requires_grad_()
+        kappa = torch.linspace(0.5, 30, rows, dtype=torch.float64).requires_grad_()
+        return VonMisesFisher(loc, kappa), kappa
+
+    q, kappa = fresh()
+    expected = kl_divergence(q, uniform)
+    (slope,) = torch.autograd.grad(expected.sum(), kappa, create_graph=True)
+    (curvature,) = torch.autograd.grad(slope.sum(), kappa)
+
+    q, kappa = fresh()
+    z = q.rsample()
+    kl = kl_divergence(q, uniform)
+    assert torch.equal(kl, expected)
+    z.sum().backward()  # one after the other, without retain_graph
+    kappa.grad = None
+    kl.sum().backward()
+    torch.testing.assert_close(kappa.grad, slope)
+
+    q, kappa = fresh()
+    q.rsample()
+    (first,) = torch.autograd.grad(kl_divergence(q, uniform).sum(), kappa, create_graph=True)
+    (second,) = torch.autograd.grad(first.sum(), kappa)  # the KL is differentiable twice
+    torch.testing.assert_close(second, curvature)
+
+    q, kappa = fresh()
+    q.rsample()
+    with torch.no_grad():
+        assert not kl_divergence(q, uniform).requires_grad
+        q.rsample()
+        kappa.mul_(2)  # a step of an optimiser: the KL that came with the sample is stale
+    torch.testing.assert_close(
+        kl_divergence(q, uniform), kl_divergence(VonMisesFisher(q.loc, kappa), uniform)
+    )
+    q.rsample()
+    assert torch.equal(copy.deepcopy(q).concentration, kappa)
+    assert torch.equal(pickle.loads(pickle.dumps(q)).concentration, kappa)
+
+
+def test_changes_in_place_are_noticed(exact):
+    q = VonMisesFisher(exact.directions(3, 4).requires_grad_(), torch.ones(3).double() * 2)
+    q.concentration.requires_grad_()
+    z = q.rsample()
+    with torch.no_grad():
+        z.mul_(2)
+    with pytest.raises(RuntimeError, match="changed in place"):
+        z.sum().backward()
