@@ -15,6 +15,8 @@ import numpy as np
 import torch
 from emulator import ORDERS, Case
 
+import svmf  # noqa: F401  (registers the ops)
+
 ops = torch.ops.svmf
 
 DTYPES = ("float32", "float64")

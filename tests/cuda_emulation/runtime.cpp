@@ -69,9 +69,9 @@ struct Device {
   const void* host_stack = nullptr;
   size_t host_stack_size = 0;
   void* host_fiber = nullptr;
-  // Of the whole launch: addresses reused between blocks would hide races between blocks.
-  std::vector<char*> stacks;
-  std::vector<char*> shared_blocks;
+  std::vector<char*> stacks;  // kept for the next launch
+  size_t stacks_in_use = 0;
+  std::vector<char*> shared_blocks;  // kept until the launch ends, like the fibers
   std::vector<void*> fibers;
   std::vector<char> sync_objects;  // thread sanitizer: one address per warp, and one for the block
   char launch_end = 0;
@@ -232,24 +232,41 @@ std::vector<unsigned> turns(unsigned count, uint64_t* state) {
   return order;
 }
 
+// The stack of thread `index`. With the thread sanitizer every block has new ones: addresses that
+// are reused between blocks would hide races between blocks.
+char* stack_of(size_t index) {
+#if defined(SVMF_EMULATION_TSAN)
+  index += device.stacks_in_use;
+#endif
+  while (device.stacks.size() <= index) {
+    void* stack = mmap(nullptr, kStack, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (stack == MAP_FAILED) fail("no memory for a thread's stack");
+    device.stacks.push_back(static_cast<char*>(stack));
+  }
+#if defined(SVMF_EMULATION_ASAN)
+  __asan_unpoison_memory_region(device.stacks[index], kStack);
+#endif
+  return device.stacks[index];
+}
+
 void start_threads(unsigned count) {
   device.threads.assign(count, Thread{});
   device.at_barrier = 0;
   device.arrived.assign(count / kWarp + 1, 0);
-  for (Thread& t : device.threads) {
-    t.stack = static_cast<char*>(mmap(nullptr, kStack, PROT_READ | PROT_WRITE,
-                                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-    if (t.stack == MAP_FAILED) fail("no memory for a thread's stack");
-    device.stacks.push_back(t.stack);
+  for (size_t i = 0; i < count; ++i) {
+    Thread& t = device.threads[i];
+    t.stack = stack_of(i);
     // Tops that are shifted against each other, or all threads' frames would compete for the same
     // cache lines.
-    const size_t shift = static_cast<size_t>(&t - device.threads.data()) % 64 * 576;
+    const size_t shift = i % 64 * 576;
     make_context(&t.context, t.stack, kStack - shift, thread_main);
 #if defined(SVMF_EMULATION_TSAN)
     t.fiber = __tsan_create_fiber(0);
     device.fibers.push_back(t.fiber);
 #endif
   }
+  device.stacks_in_use += count;
 }
 
 void run_block(uint64_t* state) {
@@ -277,14 +294,8 @@ void free_launch() {
   for (void* fiber : device.fibers) __tsan_destroy_fiber(fiber);
   device.fibers.clear();
 #endif
-  for (char* stack : device.stacks) {
-#if defined(SVMF_EMULATION_ASAN)
-    __asan_unpoison_memory_region(stack, kStack);
-#endif
-    munmap(stack, kStack);
-  }
   for (char* shared : device.shared_blocks) std::free(shared);
-  device.stacks.clear();
+  device.stacks_in_use = 0;
   device.shared_blocks.clear();
 }
 
