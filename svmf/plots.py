@@ -42,3 +42,68 @@ def circle_figure(panels: Sequence[tuple[str, Tensor, Tensor]], path: Path) -> P
         axes.set_ylim(-reach, reach)
         axes.tick_params(labelsize=7)
     return save_figure(figure, path)
+
+
+def plane_figure(codes: Tensor, labels: Tensor, title: str, path: Path) -> Path:
+    """Codes [n, 2] in the plane, coloured by class."""
+    figure = new_figure(5.2, 5)
+    axes = figure.add_subplot(1, 1, 1)
+    _scatter_classes(axes, codes[:, 0], codes[:, 1], labels)
+    axes.set_aspect("equal")
+    axes.set_title(title)
+    return save_figure(figure, path)
+
+
+def hammer_figure(codes: Tensor, labels: Tensor, title: str, path: Path) -> Path:
+    """Codes [n, 3] on the sphere in Hammer's equal-area projection, coloured by class."""
+    figure = new_figure(8, 4.4)
+    axes = figure.add_subplot(1, 1, 1, projection="hammer")
+    longitude = torch.atan2(codes[:, 1], codes[:, 0])
+    latitude = torch.asin(codes[:, 2].clamp(-1, 1))
+    _scatter_classes(axes, longitude, latitude, labels)
+    axes.grid(True, alpha=0.3)
+    axes.set_xticklabels([])
+    axes.set_yticklabels([])
+    axes.set_title(title)
+    return save_figure(figure, path)
+
+
+def _scatter_classes(axes: Any, x: Tensor, y: Tensor, labels: Tensor) -> None:
+    for label in sorted(set(labels.tolist())):
+        member = labels == label
+        axes.scatter(x[member], y[member], s=3, label=str(label), color=f"C{label % 10}")
+    axes.legend(markerscale=4, fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
+
+
+def image_grid(images: Tensor, columns: int, height: int, width: int) -> Tensor:
+    """Images [n, height * width] in [0, 1] as one picture, row by row."""
+    rows = -(-len(images) // columns)
+    canvas = torch.ones(rows * (height + 1), columns * (width + 1))
+    for index, image in enumerate(images):
+        top, left = index // columns * (height + 1), index % columns * (width + 1)
+        canvas[top : top + height, left : left + width] = 1 - image.view(height, width)
+    return canvas
+
+
+def picture(canvas: Tensor, title: str, path: Path, mask: Tensor | None = None) -> Path:
+    """A grey picture; `mask` leaves out what is outside a projection."""
+    figure = new_figure(canvas.shape[1] / 90 + 0.5, canvas.shape[0] / 90 + 0.7)
+    axes = figure.add_subplot(1, 1, 1)
+    shown = canvas if mask is None else torch.where(mask, canvas, torch.nan)
+    axes.imshow(shown, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+    axes.set_axis_off()
+    axes.set_title(title, fontsize=10)
+    return save_figure(figure, path)
+
+
+def curve_figure(
+    x: Sequence[float], y: Sequence[float], labels: tuple[str, str], title: str, path: Path
+) -> Path:
+    figure = new_figure(5.5, 3.6)
+    axes = figure.add_subplot(1, 1, 1)
+    axes.plot(x, y, marker=".")
+    axes.set_xlabel(labels[0])
+    axes.set_ylabel(labels[1])
+    axes.set_title(title)
+    axes.grid(True, alpha=0.3)
+    return save_figure(figure, path)

@@ -8,7 +8,9 @@ EXAMPLES = ("svmf demo", "svmf demo --out /tmp/demo --seed 3")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--out", metavar="DIR", default="demo_output", help="where files go (demo_output)")
+    parser.add_argument(
+        "--out", metavar="DIR", default="demo_output", help="where files go (demo_output)"
+    )
     parser.add_argument("--seed", type=int, default=0, help="of the data and the models (0)")
     parser.add_argument("--epochs", type=int, help="for each model (60)")
 

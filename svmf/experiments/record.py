@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+"""Results on disk: each finished run is one JSON file, written atomically and never made twice.
+
+Training itself happens in a work folder outside the results, with the trainer's own checkpoints, so
+that an interrupted experiment continues in the middle of a run. Several processes may work on the
+same experiment: a run that another one holds is passed over.
+"""
+
+import json
+import platform
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from svmf.errors import RunError, UserError
+from svmf.training.run_folder import RunFolder, atomic_write
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an experiment keeps things, and how it runs."""
+
+    results: Path  # JSON, tables and figures: meant for the repository
+    work: Path  # checkpoints: not meant for it
+    quick: bool = False  # tiny settings that only show that everything works
+    threads: int = 1
+    say: Callable[[str], None] = field(default=print)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run: `work` receives a folder of its own and returns figures as plain data."""
+
+    experiment: str
+    key: str
+    work: Callable[[Path], dict[str, Any]]
+
+    def path(self, place: Place) -> Path:
+        return place.results / self.experiment / f"{self.key}.json"
+
+
+class InterruptedRunError(UserError):
+    """A training run inside an experiment was stopped by the user."""
+
+    exit_code = 130
+
+
+def run_jobs(jobs: Iterable[Job], place: Place) -> bool:
+    """Runs what has no result yet. True if every job has one at the end."""
+    complete = True
+    for job in jobs:
+        if job.path(place).exists():
+            continue
+        folder = RunFolder(place.work / job.experiment / job.key)
+        folder.path.mkdir(parents=True, exist_ok=True)
+        claim = RunFolder(folder.path / "claim")
+        claim.path.mkdir(exist_ok=True)
+        try:
+            claim.lock()
+        except RunError:
+            place.say(f"{job.experiment}/{job.key}: another process is at it")
+            complete = False
+            continue
+        try:
+            if not job.path(place).exists():
+                place.say(f"{job.experiment}/{job.key}: running")
+                started = time.monotonic()
+                figures = job.work(folder.path / "run")
+                _write(job, place, figures, time.monotonic() - started)
+        finally:
+            claim.unlock()
+    return complete
+
+
+def _write(job: Job, place: Place, figures: dict[str, Any], seconds: float) -> None:
+    path = job.path(place)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    record = {
+        "experiment": job.experiment,
+        "key": job.key,
+        **figures,
+        "seconds": round(seconds, 1),
+        "versions": versions(),
+    }
+    atomic_write(path, (json.dumps(record, indent=1) + "\n").encode())
+    place.say(f"{job.experiment}/{job.key}: done in {seconds:.0f} s")
+
+
+def read_results(place: Place, experiment: str) -> list[dict[str, Any]]:
+    """All results of an experiment, by key."""
+    found = []
+    for path in sorted((place.results / experiment).glob("*.json")):
+        try:
+            found.append(json.loads(path.read_text()))
+        except (OSError, json.JSONDecodeError) as error:
+            raise RunError(f"{path}: not a result file: {error}") from error
+    return found
+
+
+def versions() -> dict[str, str]:
+    import torch
+
+    import svmf
+
+    return {
+        "svmf": svmf.__version__,
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+    }

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""Markdown tables: mean and spread of runs, the paper's figure beside ours, Welch's t-test."""
+
+import math
+import statistics
+from collections.abc import Sequence
+from pathlib import Path
+
+from svmf.training.run_folder import atomic_write
+
+SIGNIFICANT = 0.01  # as in the paper
+
+
+def mean_spread(values: Sequence[float], digits: int = 2) -> str:
+    """`mean ± standard deviation (number)`."""
+    if not values:
+        return "–"
+    mean = f"{statistics.fmean(values):.{digits}f}"
+    if len(values) == 1:
+        return f"{mean} (1)"
+    return f"{mean} ± {statistics.stdev(values):.{digits}f} ({len(values)})"
+
+
+def standard_error(values: Sequence[float]) -> float:
+    return statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.nan
+
+
+def welch(first: Sequence[float], second: Sequence[float]) -> float | None:
+    """The p-value of Welch's t-test, or None with fewer than two runs on a side."""
+    if len(first) < 2 or len(second) < 2:
+        return None
+    means = statistics.fmean(first), statistics.fmean(second)
+    spreads = statistics.stdev(first), statistics.stdev(second)
+    if not any(spreads):
+        return float(means[0] == means[1])
+    from scipy.stats import ttest_ind_from_stats  # type: ignore[import-untyped]
+
+    return float(
+        ttest_ind_from_stats(
+            means[0], spreads[0], len(first), means[1], spreads[1], len(second), equal_var=False
+        ).pvalue
+    )
+
+
+def verdict(gaussian: Sequence[float], spherical: Sequence[float]) -> str:
+    """Which of N and S is larger, if the difference is significant."""
+    p = welch(gaussian, spherical)
+    if p is None:
+        return "–"
+    if p >= SIGNIFICANT:
+        return f"p = {p:.2g}"
+    winner = "S" if statistics.fmean(spherical) > statistics.fmean(gaussian) else "N"
+    return f"**{winner}**, p = {p:.1g}"
+
+
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = ["| " + " | ".join(head) + " |", "| " + " | ".join("---" for _ in head) + " |"]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def write_table(path: Path, title: str, notes: str, body: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    atomic_write(path, f"# {title}\n\n{notes.strip()}\n\n{body}".encode())
+    return path

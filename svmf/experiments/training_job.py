@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""A job that trains a configuration, continues it after an interruption, and evaluates it."""
+
+import dataclasses
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from svmf.experiments.record import InterruptedRunError, Job
+from svmf.progress import ProgressLine
+from svmf.training import RunConfig, RunFolder, continue_run, start_run
+from svmf.training.processes import Processes
+from svmf.training.run import make_task
+from svmf.training.task import Task
+from svmf.training.trainer import load_best
+
+AfterTraining = Callable[[Task], None]
+
+
+def training_job(
+    experiment: str,
+    key: str,
+    config: RunConfig,
+    evaluation: dict[str, Any] | None = None,
+    after: AfterTraining | None = None,
+) -> Job:
+    """`after` sees the task with its best weights: for figures that need a model."""
+
+    def work(folder: Path) -> dict[str, Any]:
+        run = RunFolder(folder)
+        progress = ProgressLine()
+        outcome = (
+            continue_run(folder, progress=progress)
+            if run.exists()
+            else start_run(config, folder, progress=progress)
+        )
+        if not outcome.finished:
+            raise InterruptedRunError(f"{experiment}/{key}: stopped; the same command continues it")
+        task = best_task(config, run)
+        figures = task.evaluate(**(evaluation or {}))
+        if after is not None:
+            after(task)
+        return {
+            "command": train_command(config),
+            "config": dataclasses.asdict(config),
+            "epochs": outcome.epoch,
+            "best_epoch": outcome.best_epoch,
+            "best_validation": outcome.best_score,
+            "figures": figures,
+        }
+
+    return Job(experiment, key, work)
+
+
+def best_task(config: RunConfig, run: RunFolder) -> Task:
+    """The task of a run with the weights of its best epoch."""
+    import torch
+
+    if config.threads is not None:
+        torch.set_num_threads(config.threads)
+    task = make_task(config, Processes(config.device))
+    load_best(task, run)
+    return task
+
+
+def train_command(config: RunConfig) -> str:
+    """The command that repeats this run alone."""
+    parts = ["svmf", "train", config.model]
+    for name, value in dataclasses.asdict(config).items():
+        if name in ("model", "data_root", "compile") or value is None:
+            continue
+        values = value if isinstance(value, tuple) else (value,)
+        parts += [f"--{name.replace('_', '-')}", *(str(item) for item in values)]
+    return shlex.join(parts)
