@@ -78,10 +78,15 @@ SVMF_INLINE void exponential_pair(V x, V* exponential_value, V* minus_one) {
   *minus_one = mul_add(scale, tail, scale - V(1));
 }
 
-// log(u + correction) for u > 0 and |correction| below an ulp or so of u; u is finite and normal.
-// Reduction to 2^k (1+f) with 1+f in [sqrt(1/2), sqrt(2)); log(1+f) = 2 artanh(f/(2+f)).
+// u + correction = 2^k (1+f) with 1+f in [sqrt(1/2), sqrt(2)), for u > 0 finite and normal and |correction| below an
+// ulp or so of u; and log(1+f) = f - half_square + rest, from 2 artanh(f/(2+f)).
 template <class V>
-SVMF_INLINE V log_reduced(V u, V correction) {
+struct ReducedLog {
+  V k, f, half_square, rest;
+};
+
+template <class V>
+SVMF_INLINE ReducedLog<V> reduce_log(V u, V correction) {
   using S = ScalarOf<V>;
   using I = IntOf<V>;
   using Bits = typename Format<S>::Bits;
@@ -89,9 +94,8 @@ SVMF_INLINE V log_reduced(V u, V correction) {
   constexpr Bits kOne = Bits(Format<S>::kBias) << kBits;
   constexpr Bits kSqrtHalf = sizeof(S) == 4 ? Bits(0x3f3504f3) : Bits(0x3fe6a09e667f3bcdLL);
   const I bits = to_bits(u);
-  const I biased = shift_right(add_bits(bits, I(kOne - kSqrtHalf)), kBits);  // k + bias
-  const I scale_bits = shift_left(I(Bits(2 * Format<S>::kBias)) - biased, kBits);
-  const V scale = from_bits(scale_bits);  // 2^-k
+  const I biased = shift_right(bits + I(kOne - kSqrtHalf), kBits);  // k + bias
+  const V scale = from_bits(shift_left(I(Bits(2 * Format<S>::kBias)) - biased, kBits));  // 2^-k
   const V f = mul_add(correction, scale, u * scale - V(1));
   // k as a number: put it under the bits of 2^fraction.
   constexpr S kLarge = static_cast<S>(Bits(1) << kBits);
@@ -99,10 +103,16 @@ SVMF_INLINE V log_reduced(V u, V correction) {
   const V s = f / (V(2) + f);
   const V z = s * s;
   const V half_square = V(S(0.5)) * f * f;
-  // log(1+f) = f - f^2/2 + s (f^2/2 + z Q(z)): the largest term is exact.
-  const V rest = s * mul_add(z, polynomial<elementary::Log<S>>(z), half_square);
-  const V low = mul_add(k, V(elementary::Ln2<S>::kLow), rest);
-  return mul_add(k, V(elementary::Ln2<S>::kHigh), f - (half_square - low));
+  return {k, f, half_square, s * mul_add(z, polynomial<elementary::Log<S>>(z), half_square)};
+}
+
+// log(u + correction) under the same conditions; the largest term is exact.
+template <class V>
+SVMF_INLINE V log_reduced(V u, V correction) {
+  using S = ScalarOf<V>;
+  const ReducedLog<V> r = reduce_log(u, correction);
+  const V low = mul_add(r.k, V(elementary::Ln2<S>::kLow), r.rest);
+  return mul_add(r.k, V(elementary::Ln2<S>::kHigh), r.f - (r.half_square - low));
 }
 
 // log x. Error 1 ulp; 0 -> -inf, negative or nan -> nan, inf -> inf; subnormals are exact to the same error.
@@ -129,20 +139,16 @@ SVMF_INLINE V log1p_positive(V x) {
   return select(x == infinity<V>(), x, select(x != x, x, y));
 }
 
-// log(1 + f) - f for f > -1/2, with full relative precision also for small f, where the difference is -f^2/2.
-// Error 3 ulp for f in [-0.29, 0.41], 7 ulp beyond.
+// log(1 + x) - x for x > -1/2, with full relative precision also for small x, where the difference is -x^2/2: there k = 0
+// and f = x exactly. Error 3 ulp for x in [-0.29, 0.41], 7 ulp beyond.
 template <class V>
-SVMF_INLINE V log1p_minus_argument(V f) {
+SVMF_INLINE V log1p_minus_argument(V x) {
   using S = ScalarOf<V>;
-  const V u = V(1) + f;
-  const V lost = select(f > V(1), V(1) - (u - f), f - (u - V(1)));
-  const V s = f / (V(2) + f);
-  const V z = s * s;
-  const V half_square = V(S(0.5)) * f * f;
-  const V small = mul_add(s, mul_add(z, polynomial<elementary::Log<S>>(z), half_square), -half_square);
-  // The polynomial holds for 1 + f in [sqrt(1/2), sqrt(2)].
-  const auto near = (f > V(S(-0.29))) & (f < V(S(0.41)));
-  return all(near) ? small : select(near, small, log_reduced(u, lost) - f);
+  const V u = V(1) + x;
+  const V lost = select(x > V(1), V(1) - (u - x), x - (u - V(1)));
+  const ReducedLog<V> r = reduce_log(u, lost);
+  const V low = mul_add(r.k, V(elementary::Ln2<S>::kLow), r.rest);
+  return mul_add(r.k, V(elementary::Ln2<S>::kHigh), (r.f - x) - (r.half_square - low));
 }
 
 // sin and cos of 2 pi turns for turns in [-1/2, 1/2]. Error 1 ulp of 1.

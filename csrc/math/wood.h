@@ -110,7 +110,9 @@ SVMF_INLINE MaskOf<V> wood_propose(const PhiloxBlock<W> (&blocks)[K], const Wood
   *out = {row.b * low * twice_scale, high * twice_scale};
   const V x = row.slope * (high - low) * scale;
   const V log_acceptance = V(dimension.twice_nu) * log1p_minus_argument(-x);
-  return proposal_uniform<V>(blocks, 2) <= exponential(log_acceptance);
+  V acceptance, unused;
+  exponential_pair(log_acceptance, &acceptance, &unused);
+  return proposal_uniform<V>(blocks, 2) <= acceptance;
 }
 
 // m = 3: w has density proportional to exp(kappa w), so 1-w = -log(u + v e^(-2 kappa))/kappa with u uniform, v = 1-u.

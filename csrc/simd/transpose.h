@@ -2,6 +2,8 @@
 // N x N transposes of registers: rows of memory to lanes and back.
 #pragma once
 
+#include <utility>
+
 #include "simd/vec.h"
 
 namespace svmf {
@@ -55,6 +57,18 @@ SVMF_INLINE void transpose<double, 4>(Vec<double, 4> (&v)[4]) {
   v[3] = (Vec<double, 4>::Native)_mm256_permute2f128_pd(t1, t3, 0x31);
 }
 #endif
+
+// Even and odd elements of two registers in a row, and back: the transposes of two columns.
+template <class E, int N, int... I>
+SVMF_INLINE void split_pairs(Vec<E, N> a, Vec<E, N> b, Vec<E, N>* even, Vec<E, N>* odd, std::integer_sequence<int, I...>) {
+  *even = __builtin_shufflevector(a.v, b.v, (2 * I)...);
+  *odd = __builtin_shufflevector(a.v, b.v, (2 * I + 1)...);
+}
+template <class E, int N, int... I>
+SVMF_INLINE void join_pairs(Vec<E, N> even, Vec<E, N> odd, Vec<E, N>* a, Vec<E, N>* b, std::integer_sequence<int, I...>) {
+  *a = __builtin_shufflevector(even.v, odd.v, (I / 2 + (I % 2) * N)...);
+  *b = __builtin_shufflevector(even.v, odd.v, (N / 2 + I / 2 + (I % 2) * N)...);
+}
 
 }  // namespace SVMF_ISA
 }  // namespace svmf

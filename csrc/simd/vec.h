@@ -51,6 +51,22 @@ struct Vec {
     for (int i = 0; i < N; ++i) buffer[i] = i < n ? p[i] : fill;
     return load(buffer);
   }
+  // The first n lanes from memory, the others zero.
+  SVMF_INLINE static Vec load_or_zero(const E* p, int64_t n) {
+#if defined(__AVX2__)
+    if constexpr (sizeof(E) == 4 && N == 8) {
+      const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+      const __m256i mask = _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), lanes);
+      return (Native)_mm256_maskload_ps((const float*)p, mask);
+    }
+    if constexpr (sizeof(E) == 8 && N == 4) {
+      const __m256i lanes = _mm256_setr_epi64x(0, 1, 2, 3);
+      const __m256i mask = _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), lanes);
+      return (Native)_mm256_maskload_pd((const double*)p, mask);
+    }
+#endif
+    return load_first(p, n, E(0));
+  }
   SVMF_INLINE void store_first(E* p, int64_t n) const {
     for (int i = 0; i < n && i < N; ++i) p[i] = v[i];
   }

@@ -37,6 +37,13 @@ struct Tiles {
 
   // rows[i] points to row i; reading past a row is allowed up to `end`.
   static SVMF_INLINE void load(const S* const* rows, const S* end, V* columns) {
+    if constexpr (kColumns == 2) {
+      if (rows[kWidth - 1] == rows[0] + 2 * (kWidth - 1)) {
+        split_pairs(V::load(rows[0]), V::load(rows[0] + kWidth), &columns[0], &columns[1],
+                    std::make_integer_sequence<int, kWidth>{});
+        return;
+      }
+    }
     V tile[kWidth];
     if constexpr (kTwo) {
       for (int i = 0; i < kWidth; ++i) tile[i] = V::load(rows[i] + kSecond);
@@ -52,6 +59,15 @@ struct Tiles {
 
   // n rows in a row from `base`. Storing past a row is allowed up to `end`: the rows behind are stored later.
   static SVMF_INLINE void store(const V* columns, S* base, int n, S* end) {
+    if constexpr (kColumns == 2) {
+      if (n == kWidth) {
+        V first, second;
+        join_pairs(columns[0], columns[1], &first, &second, std::make_integer_sequence<int, kWidth>{});
+        first.store(base);
+        second.store(base + kWidth);
+        return;
+      }
+    }
     V tile[kWidth];
     if constexpr (kTwo) {
       for (int j = 0; j < kWidth; ++j) tile[j] = columns[kSecond + j];

@@ -55,7 +55,7 @@ class VectorWriter {
       if (j < n - 1 && ++b == task_.batch) b = 0;
     }
     if constexpr (kColumns != 0) write_few_columns<kColumns>(chunk, i, first, n, w, sine, loc, range_end);
-    else write_many_columns(first, n, w, sine, loc);
+    else write_many_columns(first, n, w, sine, loc, range_end);
   }
 
   // K blocks of normals from block number `first_block` on.
@@ -112,7 +112,8 @@ class VectorWriter {
     Tiles<kColumns, S>::store(z, task_.z + first * kColumns, n, range_end);
   }
 
-  // The normals of N rows, turned into rows of scratch_ from column 1 on; returns their squared lengths. The sum is
+  // The normals of N rows, turned into rows of scratch_ (from column 1 on: column 0 is no normal, and without it every
+  // register is loaded from where one was stored); returns their squared lengths. The sum is
   // compensated tile by tile, so that z has unit length to a few eps at every m.
   V direction_rows(int64_t first) {
     const int64_t m = task_.m;
@@ -136,56 +137,54 @@ class VectorWriter {
         V tile[kWidth];
         for (int j = 0; j < kWidth; ++j) tile[j] = columns[t + j];
         transpose(tile);
-        for (int j = 0; j < kWidth; ++j) tile[j].store(scratch_.data() + j * stride_ + start + t);
+        for (int j = 0; j < kWidth; ++j) tile[j].store(scratch_.data() + j * stride_ + (start - 1) + t);
       }
     }
     return total + carry;
   }
 
-  void write_many_columns(int64_t first, int n, V w, V sine, const S* const* loc) {
+  void write_many_columns(int64_t first, int n, V w, V sine, const S* const* loc, S* range_end) {
     const int64_t m = task_.m;
     const V s = sine / square_root(direction_rows(first));
     alignas(64) S dots[kWidth] = {}, first_mu[kWidth] = {};
     for (int r = 0; r < n; ++r) {
-      S* g = scratch_.data() + r * stride_;
-      g[0] = S(0);
-      dots[r] = row_dot(g, loc[r], m);
+      dots[r] = row_dot(scratch_.data() + r * stride_, loc[r] + 1, m - 1);
       first_mu[r] = loc[r][0];
     }
     const V dot = V::load(dots), mu0 = V::load(first_mu);
     const V d = V(1) + absolute(mu0);
     const V ratio = dot / d;
-    const V g0 = select(mu0 < V(0), ratio, -ratio);
     const V beta = mul_add(dot + d, V(0), w - s * ratio);
+    const V z0 = mul_add(s, select(mu0 < V(0), ratio, -ratio), beta * mu0);
     for (int r = 0; r < n; ++r) {
-      S* g = scratch_.data() + r * stride_;
-      g[0] = g0[r];
-      write_row(g, loc[r], V(s[r]), V(beta[r]), task_.z + (first + r) * m);
+      S* z = task_.z + (first + r) * m;
+      z[0] = z0[r];
+      write_row(scratch_.data() + r * stride_, loc[r] + 1, V(s[r]), V(beta[r]), z + 1, m - 1, range_end);
     }
   }
 
-  // z = s g + beta mu; the last register overlaps the one before.
-  SVMF_INLINE void write_row(const S* g, const S* mu, V s, V beta, S* z) {
-    const int64_t m = task_.m;
-    int64_t j = 0;
-    for (; j + kWidth <= m; j += kWidth) mul_add(s, V::load(g + j), beta * V::load(mu + j)).store(z + j);
-    if (j < m) {
-      j = m - kWidth;
-      mul_add(s, V::load(g + j), beta * V::load(mu + j)).store(z + j);
-    }
-  }
-
-  static SVMF_INLINE S row_dot(const S* a, const S* b, int64_t m) {
+  // g.mu over `count` columns; g may be read up to a whole register.
+  static SVMF_INLINE S row_dot(const S* g, const S* mu, int64_t count) {
     V even(0), odd(0);
     int64_t j = 0;
-    for (; j + 2 * kWidth <= m; j += 2 * kWidth) {
-      even = mul_add(V::load(a + j), V::load(b + j), even);
-      odd = mul_add(V::load(a + j + kWidth), V::load(b + j + kWidth), odd);
+    for (; j + 2 * kWidth <= count; j += 2 * kWidth) {
+      even = mul_add(V::load(g + j), V::load(mu + j), even);
+      odd = mul_add(V::load(g + j + kWidth), V::load(mu + j + kWidth), odd);
     }
-    for (; j + kWidth <= m; j += kWidth) even = mul_add(V::load(a + j), V::load(b + j), even);
-    S total = sum_lanes(even + odd);
-    for (; j < m; ++j) total = mul_add(a[j], b[j], total);
-    return total;
+    for (; j + kWidth <= count; j += kWidth) even = mul_add(V::load(g + j), V::load(mu + j), even);
+    if (j < count) odd = mul_add(V::load(g + j), V::load_or_zero(mu + j, count - j), odd);
+    return sum_lanes(even + odd);
+  }
+
+  // z = s g + beta mu. The last register may run into the next row, which is written later, but not past the range.
+  static SVMF_INLINE void write_row(const S* g, const S* mu, V s, V beta, S* z, int64_t count, S* range_end) {
+    int64_t j = 0;
+    for (; j + kWidth <= count; j += kWidth) mul_add(s, V::load(g + j), beta * V::load(mu + j)).store(z + j);
+    if (j < count) {
+      const V last = mul_add(s, V::load(g + j), beta * V::load_or_zero(mu + j, count - j));
+      if (z + j + kWidth <= range_end) last.store(z + j);
+      else last.store_first(z + j, count - j);
+    }
   }
 
   const SampleRows<S>& task_;
