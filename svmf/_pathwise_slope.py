@@ -29,14 +29,23 @@ def slope_in_w(w: Tensor, kappa: Tensor, dim: int) -> Tensor:
 
 
 @functools.cache
-def _gauss_legendre(count: int) -> tuple[Tensor, Tensor]:
-    """Nodes and weights on [0, 1] by Golub and Welsch's eigenvalue method."""
-    k = torch.arange(1, count, dtype=torch.float64)
-    off_diagonal = k / torch.sqrt(4 * k * k - 1)
-    values, vectors = torch.linalg.eigh(
-        torch.diag(off_diagonal, 1) + torch.diag(off_diagonal, -1)
-    )
-    return (values + 1) / 2, vectors[0].square()
+def _gauss_legendre(count: int) -> tuple[list[float], list[float]]:
+    """Nodes and weights on [0, 1], by Newton's method on the Legendre polynomial.
+
+    Plain numbers: a tensor made here under torch.compile would be a fake one, and stay in the cache.
+    """
+    nodes, weights = [], []
+    for i in range(count):
+        x = math.cos(math.pi * (i + 0.75) / (count + 0.5))
+        for _ in range(8):
+            value, before = 1.0, 0.0
+            for n in range(count):
+                value, before = ((2 * n + 1) * x * value - n * before) / (n + 1), value
+            slope = count * (before - x * value) / (1 - x * x)
+            x -= value / slope
+        nodes.append((1 + x) / 2)
+        weights.append(1 / ((1 - x * x) * slope * slope))
+    return nodes, weights
 
 
 def slope_in_kappa(w: Tensor, kappa: Tensor, dim: int) -> Tensor:
@@ -48,7 +57,9 @@ def slope_in_kappa(w: Tensor, kappa: Tensor, dim: int) -> Tensor:
     spread = _STANDARD_DEVIATIONS / (2 * math.sqrt(2 * nu + 1))
     # Right of w: eps from eps_w down to 0; left of w: from eps_w up to 1.
     end = torch.where(right, (eps_w - spread).clamp(min=0.0), (eps_w + spread).clamp(max=1.0))
-    nodes, weights = (t.to(w) for t in _gauss_legendre(_NODES))
+    nodes, weights = (
+        torch.tensor(t, dtype=w.dtype, device=w.device) for t in _gauss_legendre(_NODES)
+    )
     # xi^2 clusters the nodes at the far end, where the density behaves as a power.
     xi = nodes.square()
     eps = end.unsqueeze(-1) + (eps_w - end).unsqueeze(-1) * xi
