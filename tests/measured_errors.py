@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: MIT
+"""Errors of the special functions against the tables of true values in tests/data.
+
+A table (tools/make_reference_tables.py) has 25 digits; a value is kept as the sum of two doubles.
+An error is counted in eps of the type, relative to |value|; for logarithms, which cross zero,
+relative to the larger of |value| and |kappa d/dkappa value|. `QUANTITIES` states the bound of every
+function: tests/math enforces it, docs/math.md shows it beside the measured maximum
+(tools/error_table.py).
+"""
+
+import functools
+import gzip
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+
+import numpy
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+import svmf.functional as F
+
+Array = NDArray[numpy.float64]
+Rows = dict[str, Array]
+
+DATA = Path(__file__).resolve().parent / "data"
+DTYPES = {"float64": torch.float64, "float32": torch.float32}
+_ops = torch.ops.svmf
+
+
+@functools.cache
+def load(table: str, dtype: str) -> Rows:
+    """The columns of a table; a column of truths has a second one, `<name>_low`, to be added."""
+    with gzip.open(DATA / f"{table}.csv.gz", "rt") as stream:
+        names = stream.readline().strip().split(",")
+        rows = [line.strip().split(",") for line in stream if line.startswith(dtype + ",")]
+    columns: Rows = {}
+    for name, texts in zip(names, zip(*rows, strict=True), strict=True):
+        if name in ("dtype", "kind"):
+            columns[name] = numpy.array(texts)
+            continue
+        high = numpy.array([float(text) for text in texts])
+        columns[name] = high
+        columns[name + "_low"] = numpy.array(
+            [float(Decimal(text) - Decimal(value)) for text, value in zip(texts, high, strict=True)]
+        )
+    return columns
+
+
+def take(rows: Rows, chosen: NDArray[numpy.bool_]) -> Rows:
+    return {name: column[chosen] for name, column in rows.items()}
+
+
+def _for_each(rows: Rows, key: str, dtype: torch.dtype, call: Callable) -> Array:
+    """call(rows as tensors, value) for every value of a column, put together in the rows' order."""
+    result = numpy.empty(rows[key].size)
+    for value in numpy.unique(rows[key]):
+        chosen = rows[key] == value
+        part = {
+            name: torch.from_numpy(column[chosen]).to(dtype)
+            for name, column in rows.items()
+            if column.dtype == numpy.float64
+        }
+        result[chosen] = call(part, value).double().numpy()
+    return result
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One function, where its truth stands, and the error it is allowed."""
+
+    name: str
+    formula: str
+    table: str
+    column: str
+    bound: float  # eps
+    compute: Callable[[Rows, torch.dtype], Array]
+    scale: Callable[[Rows], Array]
+    where: Callable[[Rows], NDArray[numpy.bool_]] | None = None
+
+    def rows(self, dtype: str) -> Rows:
+        rows = load(self.table, dtype)
+        return take(rows, self.where(rows)) if self.where else rows
+
+    def errors(self, rows: Rows, dtype: str, computed: Array | None = None) -> Array:
+        """In eps; nan if the function gave nan, inf, or zero for a representable true value."""
+        if computed is None:
+            computed = self.compute(rows, DTYPES[dtype])
+        info = numpy.finfo(dtype)
+        high, low = rows[self.column], rows[self.column + "_low"]
+        difference = numpy.abs((computed - high) - low)
+        scale = self.scale(rows)
+        error = numpy.zeros_like(difference)
+        normal = scale >= info.tiny
+        error[normal] = difference[normal] / scale[normal] / info.eps
+        # below the normal range the grid of the type is coarser than its eps
+        error[~normal] = difference[~normal] / (info.smallest_subnormal * 4)
+        error[(computed == 0) & (numpy.abs(high) >= info.tiny)] = numpy.nan
+        return error
+
+    def largest(self, dtype: str) -> tuple[float, str]:
+        """The largest error of all rows, and where it is."""
+        rows = self.rows(dtype)
+        errors = self.errors(rows, dtype)
+        worst = int(numpy.argmax(numpy.where(numpy.isfinite(errors), errors, numpy.inf)))
+        arguments = [n for n in ("m", "kappa", "order", "x", "given") if n in rows]
+        return float(errors[worst]), ", ".join(f"{n}={rows[n][worst]!r}" for n in arguments)
+
+
+def _of_kappa(function: Callable[[Tensor, int], Tensor]) -> Callable[[Rows, torch.dtype], Array]:
+    return lambda rows, dtype: _for_each(
+        rows, "m", dtype, lambda part, m: function(part["kappa"], int(m))
+    )
+
+
+def _of_order(
+    function: Callable[[float, Tensor], Tensor],
+) -> Callable[[Rows, torch.dtype], Array]:
+    return lambda rows, dtype: _for_each(
+        rows, "order", dtype, lambda part, order: function(float(order), part["x"])
+    )
+
+
+def _pathwise(rows: Rows, dtype: torch.dtype) -> Array:
+    return _for_each(
+        rows,
+        "m",
+        dtype,
+        lambda part, m: F.vmf_pathwise_derivative(part["given"], part["kappa"], int(m)),
+    )
+
+
+def _relative(column: str) -> Callable[[Rows], Array]:
+    return lambda rows: numpy.abs(rows[column])
+
+
+def _or_slope(column: str, slope: Callable[[Rows], Array]) -> Callable[[Rows], Array]:
+    """The scale of a logarithm, given kappa d/dkappa of it."""
+    return lambda rows: numpy.maximum(numpy.abs(rows[column]), numpy.abs(slope(rows)))
+
+
+def has_table(order: Array) -> NDArray[numpy.bool_]:
+    """Orders with polynomials of their own (csrc/math/log_bessel.h); others take a recurrence."""
+    half_integer = (order >= 0) & (order <= 31) & (2 * order == numpy.floor(2 * order))
+    return half_integer | (order >= 31.5)
+
+
+def _kappa_quantity(
+    name: str,
+    formula: str,
+    column: str,
+    bound: float,
+    function: Callable[[Tensor, int], Tensor],
+    scale: Callable[[Rows], Array] | None = None,
+) -> Quantity:
+    scale = scale or _relative(column)
+    return Quantity(name, formula, "vmf_kappa", column, bound, _of_kappa(function), scale)
+
+
+_LOG_IV_SCALE = _or_slope("log_iv", lambda rows: rows["slope"])
+_LOG_IVE_SCALE = _or_slope("log_ive", lambda rows: rows["slope"] - rows["x"])
+
+QUANTITIES = (
+    _kappa_quantity("vmf_mean_length", "A", "A", 4, F.vmf_mean_length),
+    _kappa_quantity(
+        "vmf_mean_length_complement", "1 - A", "one_minus_A", 4, F.vmf_mean_length_complement
+    ),
+    _kappa_quantity("its derivative", "A'", "dA", 4, _ops._vmf_mean_length_grad),
+    _kappa_quantity("second derivative", "A''", "d2A", 6, _ops._vmf_mean_length_grad2),
+    _kappa_quantity("vmf_kl_uniform", "KL", "KL", 4, F.vmf_kl_uniform),
+    _kappa_quantity("its derivative", "KL'", "dKL", 4, _ops._vmf_kl_uniform_grad),
+    _kappa_quantity(
+        "second derivative",
+        "KL'' (rel. to A')",
+        "d2KL",
+        4,
+        _ops._vmf_kl_uniform_grad2,
+        _or_slope("d2KL", lambda rows: rows["dA"]),
+    ),
+    _kappa_quantity("vmf_log_partition", "L", "L", 4, F.vmf_log_partition),
+    _kappa_quantity(
+        "vmf_log_norm",
+        "log C",
+        "logC",
+        4,
+        F.vmf_log_norm,
+        _or_slope("logC", lambda rows: rows["kappa"] * rows["A"]),
+    ),
+    _kappa_quantity(
+        "vmf_entropy",
+        "entropy",
+        "entropy",
+        4,
+        F.vmf_entropy,
+        _or_slope("entropy", lambda rows: rows["kappa"] * rows["dKL"]),
+    ),
+    Quantity("log_iv", "log I_v", "bessel", "log_iv", 4, _of_order(F.log_iv), _LOG_IV_SCALE),
+    Quantity(
+        "log_ive",
+        "log(e^-x I_v), 2v integer or v >= 31.5",
+        "bessel",
+        "log_ive",
+        4,
+        _of_order(F.log_ive),
+        _LOG_IVE_SCALE,
+        lambda rows: has_table(rows["order"]),
+    ),
+    Quantity(
+        "log_ive",
+        "log(e^-x I_v), other orders",
+        "bessel",
+        "log_ive",
+        32,
+        _of_order(F.log_ive),
+        _LOG_IVE_SCALE,
+        lambda rows: ~has_table(rows["order"]),
+    ),
+    Quantity(
+        "iv_ratio",
+        "I_v/I_(v-1), 2v integer or v >= 32.5",
+        "bessel",
+        "iv_ratio",
+        4,
+        _of_order(F.iv_ratio),
+        _relative("iv_ratio"),
+        lambda rows: has_table(rows["order"] - 1),
+    ),
+    Quantity(
+        "iv_ratio",
+        "I_v/I_(v-1), other orders",
+        "bessel",
+        "iv_ratio",
+        6,
+        _of_order(F.iv_ratio),
+        _relative("iv_ratio"),
+        lambda rows: ~has_table(rows["order"] - 1),
+    ),
+    Quantity(
+        "vmf_pathwise_derivative",
+        "dw/dkappa",
+        "vmf_pathwise",
+        "D",
+        4,
+        _pathwise,
+        _relative("D"),
+        lambda rows: rows["kind"] == "w",
+    ),
+)

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""Shapes and memory layouts: scalars, empty, strided, expanded and transposed tensors, tails of
+every length; and bad values, which spoil their own element alone."""
+
+import math
+
+import pytest
+import torch
+from op_cases import CASES, Case
+
+import svmf.functional as F
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_strided_arguments(case: Case) -> None:
+    tensors = case.tensors()
+    strided = [torch.stack([t, torch.full_like(t, math.nan)], dim=1)[:, 0] for t in tensors]
+    assert not strided[0].is_contiguous()
+    value = case.call(*strided)
+    assert value.is_contiguous()
+    assert torch.equal(value, case.call(*tensors))
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_empty_batch(case: Case) -> None:
+    full = case.call(*case.tensors())
+    tensors = [t.detach()[:0] for t in case.tensors()]
+    for tensor, wanted in zip(tensors, case.differentiable, strict=True):
+        tensor.requires_grad_(wanted)
+    value = case.call(*tensors)
+    assert value.shape == (0, *full.shape[1:])
+    value.sum().backward()
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_each_row_alone_equals_the_batch(case: Case) -> None:
+    """Also without a batch dimension, and in every length up to 7: the tails of the registers."""
+    tensors = case.tensors(torch.float32)
+    together = case.call(*tensors)
+    for i in range(together.shape[0]):
+        assert torch.equal(case.call(*(t[i] for t in tensors)), together[i])
+    for length in range(1, together.shape[0]):
+        assert torch.equal(case.call(*(t[:length] for t in tensors)), together[:length])
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
+def test_expanded_and_transposed(dtype: torch.dtype) -> None:
+    kappa = torch.rand(5, 1, dtype=dtype) * 30
+    expanded = kappa.expand(5, 4)
+    assert torch.equal(F.vmf_kl_uniform(expanded, 6), F.vmf_kl_uniform(kappa, 6).expand(5, 4))
+    grid = torch.rand(3, 4, 5, dtype=dtype) * 30
+    turned = grid.permute(2, 0, 1)
+    assert torch.equal(F.vmf_log_norm(turned, 6), F.vmf_log_norm(grid, 6).permute(2, 0, 1))
+    scalar = torch.tensor(3.0, dtype=dtype)
+    assert F.vmf_mean_length(scalar, 6).shape == ()
+    loc = torch.nn.functional.normalize(torch.randn(4, 3, dtype=dtype), dim=-1).T
+    same = loc.contiguous()
+    assert torch.equal(F.householder(loc, loc.flip(0)), F.householder(same, same.flip(0)))
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
+@pytest.mark.parametrize("bad", [-1.0, math.nan, -math.inf, -1e-30])
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_bad_value_spoils_its_own_element(case: Case, bad: float, dtype: torch.dtype) -> None:
+    if case.name.startswith("householder") and not math.isnan(bad):
+        pytest.skip("every real vector has a reflection")
+    clean = case.tensors(dtype)
+    expected = case.call(*clean)
+    for argument in range(len(clean)):
+        tensors = [t.clone() for t in clean]
+        one_minus = case.name.startswith(("vmf_pathwise", "vmf_kl-", "vmf_log_prob"))
+        vector_or_cosine = tensors[argument].dim() == 2 or (one_minus and argument == 0)
+        if vector_or_cosine and not math.isnan(bad):
+            continue  # a direction or a cosine may be negative
+        tensors[argument][4] = bad
+        value = case.call(*tensors)
+        others = [i for i in range(7) if i != 4]
+        assert value[4].isnan().all(), argument
+        assert torch.equal(value[others], expected[others]), argument
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_gradient_of_a_bad_value_stays_in_its_row(case: Case) -> None:
+    clean = case.tensors(grad=True)
+    wanted = [i for i, yes in enumerate(case.differentiable) if yes]
+    expected = torch.autograd.grad(case.call(*clean).sum(), [clean[i] for i in wanted])
+    tensors = [t.detach().clone() for t in clean]
+    tensors[-1][4] = math.nan
+    for i in wanted:
+        tensors[i].requires_grad_()
+    grads = torch.autograd.grad(case.call(*tensors).sum(), [tensors[i] for i in wanted])
+    others = [i for i in range(7) if i != 4]
+    for ours, clean_grad in zip(grads, expected, strict=True):
+        assert torch.equal(ours[others], clean_grad[others])
+        assert ours[4].isnan().any()

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""The wheel serves every Python from 3.10 on and contains the package alone; a rebuild compiles what
+changed and nothing else. Both build in a copy of the sources."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from conftest import PROJECT
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(3600),
+    pytest.mark.skipif(not (PROJECT / ".git").exists(), reason="needs the project's history"),
+]
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files under version control."""
+    copy = tmp_path_factory.mktemp("sources")
+    listing = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=PROJECT, capture_output=True, text=True, check=True
+    )
+    for name in filter(None, listing.stdout.split("\0")):
+        if (PROJECT / name).exists():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(PROJECT / name, copy / name)
+    return copy
+
+
+def build_wheel(sources: Path, out: Path) -> str:
+    binaries = str(Path(sys.executable).parent)
+    finished = subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "--verbose", "--no-build-isolation", "--no-deps",
+         "--wheel-dir", out, sources],
+        env={**os.environ, "SVMF_CUDA": "OFF", "PATH": f"{binaries}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )  # fmt: skip
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    return finished.stdout + finished.stderr
+
+
+@pytest.fixture(scope="module")
+def wheel(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("wheels")
+    build_wheel(sources, out)
+    (path,) = out.glob("*.whl")
+    return path
+
+
+def test_tag(wheel: Path) -> None:
+    assert re.fullmatch(r"svmf-[0-9.]+-cp310-abi3-linux_\w+\.whl", wheel.name)
+
+
+def test_contents(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    assert [n for n in names if n.endswith(".so")] == ["svmf/_C.abi3.so"]
+    assert "svmf/py.typed" in names
+    assert {n.split("/")[0].split("-")[0] for n in names} == {"svmf"}
+    allowed = re.compile(
+        r"svmf/[\w/]+\.py|svmf/_C\.abi3\.so|svmf/py\.typed|svmf-[^/]+\.dist-info/.*"
+    )
+    assert [n for n in names if not allowed.fullmatch(n)] == []
+
+
+def test_works_without_the_sources(wheel: Path, tmp_path: Path) -> None:
+    zipfile.ZipFile(wheel).extractall(tmp_path)
+    program = (
+        "import svmf, torch; print(svmf.__file__, svmf.functional.vmf_kl_uniform(torch.ones(1), 3))"
+    )
+    finished = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert finished.stdout.startswith(str(tmp_path))
+
+
+def compiled_files(log: str) -> list[str]:
+    """Names of the objects that Ninja says it builds."""
+    return re.findall(r"Building \w+ object \S*?(\w+\.(?:cpp|cu))\.o", log)
+
+
+def test_rebuild_compiles_only_what_changed(sources: Path, wheel: Path, tmp_path: Path) -> None:
+    assert compiled_files(build_wheel(sources, tmp_path / "same")) == []
+    kernel = sources / "csrc" / "cpu" / "kernels" / "vmf_kl_rows.cpp"
+    kernel.write_text(kernel.read_text() + "\n// changed\n")
+    built = compiled_files(build_wheel(sources, tmp_path / "changed"))
+    assert set(built) == {"vmf_kl_rows.cpp"}
+    assert len(built) <= 3  # once per instruction set
