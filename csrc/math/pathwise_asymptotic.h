@@ -37,7 +37,7 @@ inline double asymptotic_from(int64_t m) { return m < 80 ? 72 : 45; }
 
 // Terms (j < count) that leave a truncation error below eps/4 for every m wherever the density is
 // above e^-40 of its mode, when s is at least the bound; found with 33 digits, enforced at each
-// switch by tests/math/test_pathwise.py.
+// switch by tests/math/test_pathwise_switches.py.
 inline constexpr int kMostTerms = 14;
 template <class V>
 SVMF_INLINE int asymptotic_terms(V s) {

@@ -7,7 +7,7 @@
 // w in [-1, 1]: z stretches the layer at w = -1, whose width is 1/kappa. In piece i, an eighth of
 // the axis Q = 1 - P, the fit is a polynomial in t = 8Q - i - 1/2 and in x, which maps the range of
 // z where the density is not negligible to [-1, 1]. Beyond that range x is clamped: R stays within
-// a factor of 2 there.
+// a factor of 2 there. tests/math/test_pathwise_switches.py goes along the edges of the pieces.
 #pragma once
 
 #include "math/lanes.h"
