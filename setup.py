@@ -17,7 +17,9 @@ ROOT = Path(__file__).resolve().parent
 
 
 class CMakeBuild(build_ext):
-    """Configures and builds with CMake in a folder that is kept, so that a rebuild compiles only what changed."""
+    """Configures and builds with CMake in a folder that is kept, so that a rebuild compiles only
+    what changed.
+    """
 
     def build_extension(self, ext: Extension) -> None:
         build = ROOT / "build" / f"cmake-{sys.implementation.cache_tag}"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Every op of svmf, in one place. Ops that start with an underscore are parts of others (derivatives, backward passes)
-// and not meant for users. Fake kernels (svmf/_fake.py) and autograd (svmf/_autograd.py) follow this order.
+// Every op of svmf, in one place. Ops that start with an underscore are parts of others
+// (derivatives, backward passes) and not meant for users. Fake kernels (svmf/_fake.py) and autograd
+// (svmf/_autograd.py) follow this order.
 #include <torch/csrc/stable/library.h>
 
 STABLE_TORCH_LIBRARY(svmf, m) {
@@ -37,16 +38,20 @@ STABLE_TORCH_LIBRARY(svmf, m) {
 
   // The sampler. Results: z, what else was asked for, and the state that the backward pass needs.
   m.def(
-      "vmf_rsample(Tensor loc, Tensor kappa, Tensor seed, SymInt[] sample_shape, int gradient, bool keep_state) -> "
+      "vmf_rsample(Tensor loc, Tensor kappa, Tensor seed, SymInt[] sample_shape, int gradient, "
+      "bool keep_state) -> "
       "(Tensor, Tensor)");
   m.def(
-      "vmf_rsample_kl(Tensor loc, Tensor kappa, Tensor seed, SymInt[] sample_shape, int gradient, bool keep_state) -> "
+      "vmf_rsample_kl(Tensor loc, Tensor kappa, Tensor seed, SymInt[] sample_shape, int gradient, "
+      "bool keep_state) -> "
       "(Tensor, Tensor, Tensor)");
   m.def(
-      "vmf_rsample_with_correction(Tensor loc, Tensor kappa, Tensor seed, SymInt[] sample_shape, bool keep_state) -> "
+      "vmf_rsample_with_correction(Tensor loc, Tensor kappa, Tensor seed, SymInt[] sample_shape, "
+      "bool keep_state) -> "
       "(Tensor, Tensor, Tensor)");
   m.def(
-      "_vmf_rsample_backward(Tensor grad_z, Tensor? grad_kl, Tensor? grad_log_ratio, Tensor z, Tensor state, "
+      "_vmf_rsample_backward(Tensor grad_z, Tensor? grad_kl, Tensor? grad_log_ratio, Tensor z, "
+      "Tensor state, "
       "Tensor loc, Tensor kappa, int gradient) -> (Tensor, Tensor)");
 
   // What built this library, as text; and the instruction set in use.

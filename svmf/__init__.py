@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""svmf: von Mises-Fisher distributions on the hypersphere for PyTorch, fast and exact, and hyperspherical VAEs.
+"""svmf: von Mises-Fisher distributions on the hypersphere for PyTorch, fast and exact, and
+hyperspherical VAEs.
 
 >>> import torch, svmf
 >>> loc = torch.nn.functional.normalize(torch.randn(8, 10), dim=-1)
@@ -10,17 +11,30 @@ torch.Size([8])
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from svmf._version import __version__
 from svmf import functional
 from svmf._library import build_info
+from svmf._version import __version__
 
 if TYPE_CHECKING:
-    from svmf import compat, data, distributions, models, reference
+    from svmf import compat as compat
+    from svmf import data as data
+    from svmf import distributions as distributions
+    from svmf import models as models
+    from svmf import reference as reference
 
 __all__ = ["__version__", "build_info", "functional"]
 
 # Imported on first use, so that `import svmf` costs little more than `import torch`.
-_LAZY = ("compat", "constraints", "data", "distributions", "mixture", "models", "reference", "training")
+_LAZY = (
+    "compat",
+    "constraints",
+    "data",
+    "distributions",
+    "mixture",
+    "models",
+    "reference",
+    "training",
+)
 
 
 def __getattr__(name: str) -> Any:

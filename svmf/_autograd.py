@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Derivatives of every op, in the order of csrc/schemas.cpp.
 
-A backward pass is written with ops that are themselves differentiable, so that second derivatives follow. Where a fused
+A backward pass is written with ops that are themselves differentiable, so that second
+derivatives follow. Where a fused
 backward op exists it is used unless a graph of the backward pass is asked for (create_graph=True).
 """
 
@@ -147,7 +148,8 @@ def _householder_backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor]:
     x, loc = ctx.saved_tensors
     if not torch.is_grad_enabled():
         return ops._householder_backward(grad, x, loc)
-    # The same in differentiable pieces; the formulas stand in csrc/cpu/kernels/householder_rows.cpp.
+    # The same in differentiable pieces; the formulas stand in
+    # csrc/cpu/kernels/householder_rows.cpp.
     first = torch.zeros_like(loc)
     first[..., 0] = 1
     u = first - loc
@@ -231,9 +233,7 @@ def _rsample_backward(ctx: Any, grad_z: Tensor | None, _: None) -> tuple:
     return *_sampler_backward(ctx, grad_z, None, None), None, None, None, None
 
 
-def _rsample_kl_backward(
-    ctx: Any, grad_z: Tensor | None, grad_kl: Tensor | None, _: None
-) -> tuple:
+def _rsample_kl_backward(ctx: Any, grad_z: Tensor | None, grad_kl: Tensor | None, _: None) -> tuple:
     return *_sampler_backward(ctx, grad_z, grad_kl, None), None, None, None, None
 
 
@@ -251,7 +251,7 @@ def _correction_backward(
 def _not_twice(ctx: Any, *grads: Tensor) -> tuple:
     raise NotImplementedError(
         "svmf: vMF samples are differentiable once. For second derivatives through samples use "
-        "svmf.reference, or torch.no_grad() around the first derivative if it is meant as a constant."
+        "svmf.reference, or torch.no_grad() around a first derivative that is meant as a constant."
     )
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Checks of op arguments for fake tensors: twins of csrc/common/check.h, with the same names and the same texts.
+"""Checks of op arguments for fake tensors: twins of csrc/common/check.h, with the same names and
+the same texts.
 
 tests/ops/test_bad_input.py runs one table of mistakes against both.
 """

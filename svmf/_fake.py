@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Fake kernels: shapes and dtypes of every op, with the checks of the real kernels. In the order of csrc/schemas.cpp."""
+"""Fake kernels: shapes and dtypes of every op, with the checks of the real kernels. In the order
+of csrc/schemas.cpp.
+"""
 
 import torch
 from torch import Tensor
@@ -130,14 +132,24 @@ def _sample(
 
 @torch.library.register_fake(ops.vmf_rsample.default)
 def _vmf_rsample(
-    loc: Tensor, kappa: Tensor, seed: Tensor, sample_shape: list[int], gradient: int, keep_state: bool
+    loc: Tensor,
+    kappa: Tensor,
+    seed: Tensor,
+    sample_shape: list[int],
+    gradient: int,
+    keep_state: bool,
 ) -> tuple[Tensor, Tensor]:
     return _sample("vmf_rsample", loc, kappa, seed, sample_shape, keep_state)
 
 
 @torch.library.register_fake(ops.vmf_rsample_kl.default)
 def _vmf_rsample_kl(
-    loc: Tensor, kappa: Tensor, seed: Tensor, sample_shape: list[int], gradient: int, keep_state: bool
+    loc: Tensor,
+    kappa: Tensor,
+    seed: Tensor,
+    sample_shape: list[int],
+    gradient: int,
+    keep_state: bool,
 ) -> tuple[Tensor, Tensor, Tensor]:
     z, state = _sample("vmf_rsample_kl", loc, kappa, seed, sample_shape, keep_state)
     return z, _contiguous_like(kappa), state

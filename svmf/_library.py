@@ -12,11 +12,13 @@ except ImportError as error:
         f"The loader said: {error}"
     ) from error
 
-from svmf import _autograd, _fake, _vmap  # noqa: E402,F401  (registrations)
+from svmf import _autograd, _fake, _vmap  # noqa: F401  (registrations)
 
 
 def build_info() -> dict[str, str]:
-    """What this installation is: versions, compiler, flags, instruction set in use, CUDA architectures."""
+    """What this installation is: versions, compiler, flags, instruction set in use, CUDA
+    architectures.
+    """
     from svmf import __version__
 
     lines = torch.ops.svmf._build_info().splitlines()

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The two partial derivatives of the pathwise derivative D(w, kappa), written with differentiable ops.
+"""The two partial derivatives of the pathwise derivative D(w, kappa), written with
+differentiable ops.
 
-They are needed only for second derivatives through vmf_pathwise_derivative. With g the density of w and
-nu = (m-1)/2 (docs/math.md): dD/dw = A - w - D (log g)', and dD/dkappa = (1/g(w)) int_{-1}^{w} (A' - D(t)) g(t) dt.
+They are needed only for second derivatives through vmf_pathwise_derivative. With g the density
+of w and
+nu = (m-1)/2 (docs/math.md): dD/dw = A - w - D (log g)', and dD/dkappa = (1/g(w)) int_{-1}^{w}
+(A' - D(t)) g(t) dt.
 """
 
 import functools
@@ -13,7 +16,8 @@ from torch import Tensor
 
 from svmf._transforms import ops
 
-# Gauss-Legendre nodes on the integral; the tail beyond this many standard deviations of the proposal is below rounding.
+# Gauss-Legendre nodes on the integral; the tail beyond this many standard deviations of the
+# proposal is below rounding.
 _NODES = 48
 _STANDARD_DEVIATIONS = 12.0
 
@@ -32,7 +36,8 @@ def slope_in_w(w: Tensor, kappa: Tensor, dim: int) -> Tensor:
 def _gauss_legendre(count: int) -> tuple[list[float], list[float]]:
     """Nodes and weights on [0, 1], by Newton's method on the Legendre polynomial.
 
-    Plain numbers: a tensor made here under torch.compile would be a fake one, and stay in the cache.
+    Plain numbers: a tensor made here under torch.compile would be a fake one, and stay in the
+    cache.
     """
     nodes, weights = [], []
     for i in range(count):
@@ -49,7 +54,9 @@ def _gauss_legendre(count: int) -> tuple[list[float], list[float]]:
 
 
 def slope_in_kappa(w: Tensor, kappa: Tensor, dim: int) -> Tensor:
-    """dD/dkappa by quadrature in the proposal's coordinate eps, on the side of w that holds less of the mass."""
+    """dD/dkappa by quadrature in the proposal's coordinate eps, on the side of w that holds less
+    of the mass.
+    """
     nu = (dim - 1) / 2
     b = nu / (torch.sqrt(nu * nu + kappa * kappa) + kappa)
     eps_w = (1 - w) / ((1 - w) + b * (1 + w))

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Seeds for the sampler: one int64 number on the device of the samples, drawn from the caller's torch generator.
+"""Seeds for the sampler: one int64 number on the device of the samples, drawn from the caller's
+torch generator.
 
-Eager code draws with torch.randint, which also gives vmap its randomness modes. Compiled and exported code calls the op
-svmf::_draw_seed instead: compilers may replace torch.randint by a generator of their own, but not an op they do not
+Eager code draws with torch.randint, which also gives vmap its randomness modes. Compiled and
+exported code calls the op
+svmf::_draw_seed instead: compilers may replace torch.randint by a generator of their own, but
+not an op they do not
 know, so a compiled function draws what the eager one would.
 """
 
@@ -37,7 +40,8 @@ def _draw_seed_fake(like: Tensor, generator: torch.Generator | None = None) -> T
 def draw_seed(like: Tensor, generator: torch.Generator | None) -> Tensor:
     """A seed on the device of `like`."""
     if torch.compiler.is_compiling():
-        # A fresh empty tensor as the argument: compilers merge calls with equal arguments, and two draws from one
+        # A fresh empty tensor as the argument: compilers merge calls with equal arguments, and two
+        # draws from one
         # distribution must stay two draws.
         fresh = torch.empty(1, dtype=torch.int64, device=like.device)
         return torch.ops.svmf._draw_seed(fresh, generator)

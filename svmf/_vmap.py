@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Batching rules for torch.func.vmap. Every deterministic op works on any number of leading dimensions, so one rule does:
-bring the mapped dimension to the front of each tensor and call the op once. The samplers number their rows, and a mapped
+"""Batching rules for torch.func.vmap. Every deterministic op works on any number of leading
+dimensions, so one rule does:
+bring the mapped dimension to the front of each tensor and call the op once. The samplers number
+their rows, and a mapped
 call must draw what a loop over unmapped calls would: they are called in that loop."""
 
 from collections.abc import Callable

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Functions of the von Mises-Fisher distribution, each over one torch op (torch.ops.svmf.*).
 
-m is the ambient dimension everywhere (the sphere is S^(m-1) in R^m); `dim` is m. Rows are independent: a nan or a value
-outside the domain gives nan in that row alone. float32 and float64 are computed in their own arithmetic, bfloat16 and
-float16 in float32. All functions are differentiable in every floating argument but `order`, and, samplers apart, twice.
+m is the ambient dimension everywhere (the sphere is S^(m-1) in R^m); `dim` is m. Rows are
+independent: a nan or a value
+outside the domain gives nan in that row alone. float32 and float64 are computed in their own
+arithmetic, bfloat16 and
+float16 in float32. All functions are differentiable in every floating argument but `order`, and,
+samplers apart, twice.
 Accuracy is stated and tested: docs/math.md.
 """
 
@@ -72,7 +75,9 @@ def vmf_log_norm(kappa: Tensor, dim: int) -> Tensor:
 
 
 def vmf_log_partition(kappa: Tensor, dim: int) -> Tensor:
-    """L(kappa) = log E[exp(kappa mu.z)] under the uniform distribution; log C_m = -L - log(surface area)."""
+    """L(kappa) = log E[exp(kappa mu.z)] under the uniform distribution; log C_m = -L - log(surface
+    area).
+    """
     return _ops.vmf_log_partition.default(kappa, dim)
 
 
@@ -97,12 +102,14 @@ def vmf_entropy(kappa: Tensor, dim: int) -> Tensor:
 
 
 def vmf_concentration(mean_length: Tensor, dim: int) -> Tensor:
-    """The kappa with A_m(kappa) = mean_length: the maximum-likelihood estimate for that mean resultant length."""
+    """The kappa with A_m(kappa) = mean_length: the maximum-likelihood estimate for that mean
+    resultant length.
+    """
     return _ops.vmf_concentration.default(mean_length, dim)
 
 
 def vmf_pathwise_derivative(w: Tensor, kappa: Tensor, dim: int) -> Tensor:
-    """dw/dkappa = -(dF/dkappa)/g at w = mu.z, F and g the distribution function and density of w."""
+    """dw/dkappa = -(dF/dkappa)/g at w = mu.z, F and g distribution function and density of w."""
     w, kappa = torch.broadcast_tensors(w, kappa)
     return _ops.vmf_pathwise_derivative.default(w, kappa, dim)
 
@@ -119,7 +126,8 @@ def vmf_kl(loc1: Tensor, kappa1: Tensor, loc2: Tensor, kappa2: Tensor) -> Tensor
 
 
 def householder(x: Tensor, loc: Tensor) -> Tensor:
-    """The reflection that takes e1 to `loc` (unit vectors [..., m]), applied to x [..., m], in O(m).
+    """The reflection that takes e1 to `loc` (unit vectors [..., m]), applied to x [..., m], in
+    O(m).
 
     At loc = e1, where the reflection is not defined, it is the identity.
     """
@@ -148,7 +156,9 @@ def vmf_log_prob(value: Tensor, loc: Tensor, kappa: Tensor) -> Tensor:
     """Log density at the unit vectors `value` [..., m]; batch shapes broadcast."""
     batch = torch.broadcast_shapes(value.shape[:-1], loc.shape[:-1], kappa.shape)
     return _ops.vmf_log_prob.default(
-        value.expand(*batch, value.shape[-1]), loc.expand(*batch, loc.shape[-1]), kappa.expand(batch)
+        value.expand(*batch, value.shape[-1]),
+        loc.expand(*batch, loc.shape[-1]),
+        kappa.expand(batch),
     )
 
 
@@ -162,9 +172,10 @@ def vmf_rsample(
 ) -> Tensor:
     """Samples [*sample_shape, *batch, m] of vMF(loc, kappa), differentiable in loc and kappa.
 
-    loc: unit vectors [*batch, m]. kappa: >= 0, broadcast with the batch; 0 is the uniform distribution.
-    gradient: "pathwise" (implicit reparameterisation, unbiased) or "rejection" (through the accepted proposal alone, as
-    published code does it: biased in kappa).
+    loc: unit vectors [*batch, m]. kappa: >= 0, broadcast with the batch; 0 is the uniform
+    distribution.
+    gradient: "pathwise" (implicit reparameterisation, unbiased) or "rejection" (through the
+    accepted proposal alone, as published code does it: biased in kappa).
     generator: where the seed is drawn from; the global generator of the device by default.
     """
     loc, kappa = _rows(loc, kappa)
@@ -182,7 +193,9 @@ def vmf_rsample_kl(
     gradient: str = "pathwise",
     generator: torch.Generator | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Samples, and KL to the uniform distribution [*batch], in one op: the latent part of a training step."""
+    """Samples, and KL to the uniform distribution [*batch], in one op: the latent part of a
+    training step.
+    """
     loc, kappa = _rows(loc, kappa)
     seed = draw_seed(loc, generator)
     z, kl, _ = _ops.vmf_rsample_kl.default(
@@ -198,7 +211,8 @@ def vmf_rsample_with_correction(
     *,
     generator: torch.Generator | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The estimator of Davidson et al. (2018): samples with the gradient g_rep, and log_ratio [*sample_shape, *batch].
+    """The estimator of Davidson et al. (2018): samples with the gradient g_rep, and log_ratio
+    [*sample_shape, *batch].
 
     log_ratio has the value 0 and the gradient d/dkappa log(g/r) of the accepted proposal, so that
     f(z) + f(z).detach() * log_ratio has the unbiased gradient g_rep + g_cor.

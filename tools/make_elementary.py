@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Writes csrc/math/elementary_coefficients.h: polynomials for exp, log, sine and cosine.
 
-Each is a Chebyshev interpolant of a smooth even or reduced function, made with 60 digits and rounded once. Run it
+Each is a Chebyshev interpolant of a smooth even or reduced function, made with 60 digits and
+rounded once. Run it
 again and the same bits come out; ``--check`` compares with the file in the tree.
 
     python tools/make_elementary.py [--check]
@@ -19,7 +20,7 @@ HEADER = Path(__file__).resolve().parents[1] / "csrc" / "math" / "elementary_coe
 
 
 def chebyshev_monomials(f, low, high, count):
-    """Coefficients (lowest first) of the interpolant of f at the Chebyshev points of [low, high]."""
+    """Coefficients (lowest first) of the interpolant at the Chebyshev points of an interval."""
     mid, half = (low + high) / 2, (high - low) / 2
     nodes = [mp.cos(mp.pi * (2 * i + 1) / (2 * count)) for i in range(count)]
     values = mp.matrix([f(mid + half * t) for t in nodes])
@@ -64,8 +65,6 @@ def rest_of_cosine_turns(z):
     return (mp.cos(2 * mp.pi * x) - 1) / x**2
 
 
-
-
 # name, function, interval, coefficients in float32 and in float64
 HALF_LN2 = mp.log(2) / 2 * mp.mpf("1.0001")
 LOG_S2 = ((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)) ** 2 * mp.mpf("1.0001")
@@ -86,7 +85,9 @@ def hex_literal(x, single):
 
 
 def table(name, coefficients, single):
-    """A struct with the numbers inside a function, which is the form that device code can read too."""
+    """A struct with the numbers inside a function, which is the form that device code can read
+    too.
+    """
     kind = "float" if single else "double"
     body = ",\n        ".join(hex_literal(c, single) for c in coefficients)
     return (
@@ -104,7 +105,8 @@ def render():
         "// Polynomials of csrc/math/elementary.h, lowest coefficient first.\n"
         "// Made by tools/make_elementary.py: do not edit.\n"
         '#pragma once\n\n#include "common/host_device.h"\n\n'
-        "// clang-format off\nnamespace svmf {\ninline namespace SVMF_ISA {\nnamespace elementary {\n\n"
+        "// clang-format off\n"
+        "namespace svmf {\ninline namespace SVMF_ISA {\nnamespace elementary {\n\n"
     ]
     for name, f, low, high, n32, n64 in POLYNOMIALS:
         parts.append(f"template <class Scalar>\nstruct {name};\n")
@@ -112,12 +114,17 @@ def render():
         if n64:
             parts.append(table(name, chebyshev_monomials(f, low, high, n64), False))
         parts.append("\n")
-    parts.append("}  // namespace elementary\n}  // namespace SVMF_ISA\n}  // namespace svmf\n// clang-format on\n")
+    parts.append(
+        "}  // namespace elementary\n}  // namespace SVMF_ISA\n}  // namespace svmf\n"
+        "// clang-format on\n"
+    )
     return "".join(parts)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--check", action="store_true", help="compare with the file, write nothing")
     check = parser.parse_args().check
     text = render()

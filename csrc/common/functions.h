@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Names of the function that an elementwise kernel evaluates, shared by the ops, the row kernels and the device.
+// Names of the function that an elementwise kernel evaluates, shared by the ops, the row kernels
+// and the device.
 #pragma once
 
 namespace svmf {
@@ -26,7 +27,8 @@ enum class BesselFunction : int {
   kIvRatioGrad,
 };
 
-// How a sample depends on kappa for the gradient: csrc/math/vmf_pathwise.h, csrc/math/wood_gradients.h.
+// How a sample depends on kappa for the gradient: csrc/math/vmf_pathwise.h,
+// csrc/math/wood_gradients.h.
 enum class SampleGradient : int {
   kPathwise,
   kRejection,

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The only file that asks who is compiling: g++ for one CPU instruction set, or nvcc for the device.
+// The only file that asks who is compiling: g++ for one CPU instruction set, or nvcc for the
+// device.
 //
-// SVMF_ISA names the inline namespace of everything that is compiled once per instruction set. Without it the
-// linker could keep the AVX-512 copy of an inline function and call it on a machine that has no AVX-512.
+// SVMF_ISA names the inline namespace of everything that is compiled once per instruction set.
+// Without it the linker could keep the AVX-512 copy of an inline function and call it on a machine
+// that has no AVX-512.
 #pragma once
 
 #ifndef SVMF_ISA

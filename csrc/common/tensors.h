@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Allocation and layout for the op wrappers, at the least cost that the stable ABI allows: at 64 rows a call through
-// torch's dispatcher (about 5 us each) costs more than drawing the samples.
+// Allocation and layout for the op wrappers, at the least cost that the stable ABI allows: at 64
+// rows a call through torch's dispatcher (about 5 us each) costs more than drawing the samples.
 #pragma once
 
 #include <torch/csrc/inductor/aoti_torch/c/shim.h>
@@ -14,7 +14,9 @@
 
 namespace svmf {
 
-inline bool is_half_type(ScalarType type) { return type == ScalarType::Half || type == ScalarType::BFloat16; }
+inline bool is_half_type(ScalarType type) {
+  return type == ScalarType::Half || type == ScalarType::BFloat16;
+}
 
 // An uninitialised contiguous tensor of the device and dtype of `like`.
 inline Tensor empty_tensor(const int64_t* sizes, int64_t dim, const Tensor& like) {
@@ -29,8 +31,8 @@ inline Tensor empty_tensor(const int64_t* sizes, int64_t dim, const Tensor& like
   STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_type(like.get(), &device_type));
   STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_index(like.get(), &device_index));
   AtenTensorHandle handle;
-  STABLE_TORCH_ERROR_CODE_CHECK(
-      aoti_torch_empty_strided(dim, sizes, strides.data(), dtype, device_type, device_index, &handle));
+  STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_empty_strided(dim, sizes, strides.data(), dtype,
+                                                         device_type, device_index, &handle));
   return Tensor(handle);
 }
 
@@ -45,7 +47,8 @@ inline Tensor empty_like_contiguous(const Tensor& like) {
 
 // Contiguous, and bfloat16 and float16 as float32.
 inline Tensor to_compute_type(const Tensor& t) {
-  if (is_half_type(t.scalar_type())) return torch::stable::contiguous(torch::stable::to(t, ScalarType::Float));
+  if (is_half_type(t.scalar_type()))
+    return torch::stable::contiguous(torch::stable::to(t, ScalarType::Float));
   return t.is_contiguous() ? t : torch::stable::contiguous(t);
 }
 
@@ -65,8 +68,10 @@ S* mutable_data(const Tensor& t) {
 // Calls f(S{}) with the compute type of t.
 template <class F>
 void with_compute_type(const Tensor& t, F f) {
-  if (t.scalar_type() == ScalarType::Double) f(double{});
-  else f(float{});
+  if (t.scalar_type() == ScalarType::Double)
+    f(double{});
+  else
+    f(float{});
 }
 
 }  // namespace svmf

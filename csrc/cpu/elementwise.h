@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The shape of every elementwise op on the CPU: contiguous input, one output, ranges in parallel, half types through
-// float. The caller names the row kernel.
+// The shape of every elementwise op on the CPU: contiguous input, one output, ranges in parallel,
+// half types through float. The caller names the row kernel.
 #pragma once
 
 #include "common/tensors.h"

@@ -10,8 +10,10 @@ const RowKernelTable& active_row_kernels();
 
 template <class Scalar>
 const RowKernels<Scalar>& row_kernels() {
-  if constexpr (sizeof(Scalar) == 4) return active_row_kernels().f32;
-  else return active_row_kernels().f64;
+  if constexpr (sizeof(Scalar) == 4)
+    return active_row_kernels().f32;
+  else
+    return active_row_kernels().f64;
 }
 
 }  // namespace svmf

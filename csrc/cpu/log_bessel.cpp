@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// CPU ops for logarithms and ratios of modified Bessel functions, for one order or an order per element.
+// CPU ops for logarithms and ratios of modified Bessel functions, for one order or an order per
+// element.
 #include <torch/csrc/stable/library.h>
 
 #include "common/op_checks.h"
@@ -19,9 +20,10 @@ Tensor bessel_op(const char* op, double order, const Tensor& x) {
 template <BesselFunction kFunction>
 Tensor bessel_orders_op(const char* op, const Tensor& order, const Tensor& x) {
   check_bessel_orders(op, order, x);
-  return map_elements(order, x, [](const auto& kernels, const auto* in1, const auto* in2, auto* out, int64_t n) {
-    kernels.log_bessel_orders(kFunction, in1, in2, out, n);
-  });
+  return map_elements(
+      order, x, [](const auto& kernels, const auto* in1, const auto* in2, auto* out, int64_t n) {
+        kernels.log_bessel_orders(kFunction, in1, in2, out, n);
+      });
 }
 
 #define SVMF_BESSEL_OP(name, function)                                  \
@@ -40,7 +42,7 @@ SVMF_BESSEL_OP(_iv_ratio_grad, kIvRatioGrad)
 }  // namespace
 }  // namespace svmf
 
-#define SVMF_IMPL(name)                           \
+#define SVMF_IMPL(name)                        \
   m.impl(#name, TORCH_BOX(&svmf::name##_cpu)); \
   m.impl(#name ".tensor", TORCH_BOX(&svmf::name##_orders_cpu))
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// CPU ops that map a tensor of concentrations (or mean lengths, or w) elementwise for one dimension m.
+// CPU ops that map a tensor of concentrations (or mean lengths, or w) elementwise for one dimension
+// m.
 #include <torch/csrc/stable/library.h>
 
 #include "common/op_checks.h"
@@ -16,8 +17,10 @@ Tensor kappa_op(const char* op, const Tensor& kappa, int64_t dim) {
   });
 }
 
-#define SVMF_KAPPA_OP(name, function) \
-  Tensor name##_cpu(const Tensor& kappa, int64_t dim) { return kappa_op<KappaFunction::function>(#name, kappa, dim); }
+#define SVMF_KAPPA_OP(name, function)                            \
+  Tensor name##_cpu(const Tensor& kappa, int64_t dim) {          \
+    return kappa_op<KappaFunction::function>(#name, kappa, dim); \
+  }
 
 SVMF_KAPPA_OP(vmf_log_norm, kLogNorm)
 SVMF_KAPPA_OP(vmf_log_partition, kLogPartition)
@@ -32,16 +35,18 @@ SVMF_KAPPA_OP(vmf_entropy, kEntropy)
 
 Tensor vmf_concentration_cpu(const Tensor& mean_length, int64_t dim) {
   check_function_of_dim("vmf_concentration", "mean_length", mean_length, dim);
-  return map_elements(mean_length, [dim](const auto& kernels, const auto* in, auto* out, int64_t n) {
-    kernels.vmf_concentration(in, out, n, dim);
-  });
+  return map_elements(mean_length,
+                      [dim](const auto& kernels, const auto* in, auto* out, int64_t n) {
+                        kernels.vmf_concentration(in, out, n, dim);
+                      });
 }
 
 Tensor vmf_pathwise_derivative_cpu(const Tensor& w, const Tensor& kappa, int64_t dim) {
   check_pathwise_derivative("vmf_pathwise_derivative", w, kappa, dim);
-  return map_elements(w, kappa, [dim](const auto& kernels, const auto* in1, const auto* in2, auto* out, int64_t n) {
-    kernels.vmf_pathwise(in1, in2, out, n, dim);
-  });
+  return map_elements(
+      w, kappa, [dim](const auto& kernels, const auto* in1, const auto* in2, auto* out, int64_t n) {
+        kernels.vmf_pathwise(in1, in2, out, n, dim);
+      });
 }
 
 }  // namespace

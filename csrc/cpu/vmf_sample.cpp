@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// CPU ops of the sampler: vmf_rsample, vmf_rsample_kl, vmf_rsample_with_correction and their common backward pass.
+// CPU ops of the sampler: vmf_rsample, vmf_rsample_kl, vmf_rsample_with_correction and their common
+// backward pass.
 //
-// z has the shape [*sample_shape, *batch, m]. What the backward pass needs of a row beside z is `state`
-// [2, *sample_shape, *batch]: 1-w and 1+w. Without `keep_state` it is empty.
+// z has the shape [*sample_shape, *batch, m]. What the backward pass needs of a row beside z is
+// `state` [2, *sample_shape, *batch]: 1-w and 1+w. Without `keep_state` it is empty.
 #include <torch/csrc/stable/library.h>
 
 #include <algorithm>
@@ -16,7 +17,8 @@
 namespace svmf {
 namespace {
 
-// Rows are handed out in blocks of this many, so that the grouping into lanes does not depend on the threads.
+// Rows are handed out in blocks of this many, so that the grouping into lanes does not depend on
+// the threads.
 constexpr int64_t kBlockRows = 64;
 // Elements of z per task: about 15 us of work forward, as much backward.
 constexpr int64_t kForwardGrain = 8192, kBackwardGrain = 16384;
@@ -48,47 +50,60 @@ Sampled sample(const char* op, const Tensor& loc, const Tensor& kappa, const Ten
   with_compute_type(locs, [&](auto type) {
     using S = decltype(type);
     S* kept = keep_state ? mutable_data<S>(state) : nullptr;
-    const SampleRows<S> task{data<S>(locs), data<S>(kappas), mutable_data<S>(z), kept,
-                             keep_state ? kept + rows : nullptr, batch, m, key};
-    for_row_blocks(rows, m, kForwardGrain,
-                   [&](int64_t begin, int64_t end) { row_kernels<S>().vmf_sample(task, begin, end); });
+    const SampleRows<S> task{data<S>(locs),
+                             data<S>(kappas),
+                             mutable_data<S>(z),
+                             kept,
+                             keep_state ? kept + rows : nullptr,
+                             batch,
+                             m,
+                             key};
+    for_row_blocks(rows, m, kForwardGrain, [&](int64_t begin, int64_t end) {
+      row_kernels<S>().vmf_sample(task, begin, end);
+    });
   });
   return {to_result_type(z, loc.scalar_type()), state};
 }
 
-std::tuple<Tensor, Tensor> vmf_rsample_cpu(const Tensor& loc, const Tensor& kappa, const Tensor& seed,
-                                           std::vector<int64_t> sample_shape, int64_t /*gradient*/, bool keep_state) {
+std::tuple<Tensor, Tensor> vmf_rsample_cpu(const Tensor& loc, const Tensor& kappa,
+                                           const Tensor& seed, std::vector<int64_t> sample_shape,
+                                           int64_t /*gradient*/, bool keep_state) {
   const Sampled s = sample("vmf_rsample", loc, kappa, seed, sample_shape, keep_state);
   return {s.z, s.state};
 }
 
-std::tuple<Tensor, Tensor, Tensor> vmf_rsample_kl_cpu(const Tensor& loc, const Tensor& kappa, const Tensor& seed,
-                                                      std::vector<int64_t> sample_shape, int64_t /*gradient*/,
-                                                      bool keep_state) {
+std::tuple<Tensor, Tensor, Tensor> vmf_rsample_kl_cpu(const Tensor& loc, const Tensor& kappa,
+                                                      const Tensor& seed,
+                                                      std::vector<int64_t> sample_shape,
+                                                      int64_t /*gradient*/, bool keep_state) {
   const Sampled s = sample("vmf_rsample_kl", loc, kappa, seed, sample_shape, keep_state);
   const int64_t m = loc.size(loc.dim() - 1);
-  const Tensor kl = map_elements(kappa, [m](const auto& kernels, const auto* in, auto* out, int64_t n) {
-    kernels.vmf_kappa(KappaFunction::kKlUniform, in, out, n, m);
-  });
+  const Tensor kl =
+      map_elements(kappa, [m](const auto& kernels, const auto* in, auto* out, int64_t n) {
+        kernels.vmf_kappa(KappaFunction::kKlUniform, in, out, n, m);
+      });
   return {s.z, kl, s.state};
 }
 
-std::tuple<Tensor, Tensor, Tensor> vmf_rsample_with_correction_cpu(const Tensor& loc, const Tensor& kappa,
-                                                                   const Tensor& seed,
-                                                                   std::vector<int64_t> sample_shape,
-                                                                   bool keep_state) {
-  const Sampled s = sample("vmf_rsample_with_correction", loc, kappa, seed, sample_shape, keep_state);
+std::tuple<Tensor, Tensor, Tensor> vmf_rsample_with_correction_cpu(
+    const Tensor& loc, const Tensor& kappa, const Tensor& seed, std::vector<int64_t> sample_shape,
+    bool keep_state) {
+  const Sampled s =
+      sample("vmf_rsample_with_correction", loc, kappa, seed, sample_shape, keep_state);
   Tensor log_ratio = empty_tensor(shape_of(sample_shape, kappa), s.z);
   torch::stable::zero_(log_ratio);
   return {s.z, log_ratio, s.state};
 }
 
-std::tuple<Tensor, Tensor> vmf_rsample_backward_cpu(const Tensor& grad_z, std::optional<Tensor> grad_kl,
-                                                    std::optional<Tensor> grad_log_ratio, const Tensor& z,
-                                                    const Tensor& state, const Tensor& loc, const Tensor& kappa,
+std::tuple<Tensor, Tensor> vmf_rsample_backward_cpu(const Tensor& grad_z,
+                                                    std::optional<Tensor> grad_kl,
+                                                    std::optional<Tensor> grad_log_ratio,
+                                                    const Tensor& z, const Tensor& state,
+                                                    const Tensor& loc, const Tensor& kappa,
                                                     int64_t gradient) {
   check_sample_backward("_vmf_rsample_backward", grad_z, z, state, loc, kappa);
-  const Tensor grads = to_compute_type(grad_z), zs = to_compute_type(z), states = to_compute_type(state);
+  const Tensor grads = to_compute_type(grad_z), zs = to_compute_type(z),
+               states = to_compute_type(state);
   const Tensor locs = to_compute_type(loc), kappas = to_compute_type(kappa);
   const Tensor kl = grad_kl ? to_compute_type(*grad_kl) : kappas;
   const Tensor ratio = grad_log_ratio ? to_compute_type(*grad_log_ratio) : kappas;
@@ -113,9 +128,12 @@ std::tuple<Tensor, Tensor> vmf_rsample_backward_cpu(const Tensor& grad_z, std::o
                                      m,
                                      static_cast<SampleGradient>(gradient)};
     for_row_blocks(batch, m, std::max<int64_t>(1, kBackwardGrain / std::max<int64_t>(1, samples)),
-                   [&](int64_t begin, int64_t end) { row_kernels<S>().vmf_sample_backward(task, begin, end); });
+                   [&](int64_t begin, int64_t end) {
+                     row_kernels<S>().vmf_sample_backward(task, begin, end);
+                   });
   });
-  return {to_result_type(grad_loc, loc.scalar_type()), to_result_type(grad_kappa, kappa.scalar_type())};
+  return {to_result_type(grad_loc, loc.scalar_type()),
+          to_result_type(grad_kappa, kappa.scalar_type())};
 }
 
 }  // namespace

@@ -31,7 +31,8 @@ Tensor householder_cpu(const Tensor& x, const Tensor& loc) {
   return to_result_type(out, x.scalar_type());
 }
 
-std::tuple<Tensor, Tensor> householder_backward_cpu(const Tensor& grad, const Tensor& x, const Tensor& loc) {
+std::tuple<Tensor, Tensor> householder_backward_cpu(const Tensor& grad, const Tensor& x,
+                                                    const Tensor& loc) {
   check_householder_backward("_householder_backward", grad, x, loc);
   const Tensor grads = to_compute_type(grad), xs = to_compute_type(x), locs = to_compute_type(loc);
   const Tensor grad_x = empty_like_contiguous(xs), grad_loc = empty_like_contiguous(xs);
@@ -42,13 +43,15 @@ std::tuple<Tensor, Tensor> householder_backward_cpu(const Tensor& grad, const Te
     S *gx = mutable_data<S>(grad_x), *gmu = mutable_data<S>(grad_loc);
     for_ranges(xs.numel() / m, row_grain(m), [&](int64_t begin, int64_t end) {
       const int64_t at = begin * m;
-      row_kernels<S>().householder_backward(g + at, in + at, mu + at, gx + at, gmu + at, end - begin, m);
+      row_kernels<S>().householder_backward(g + at, in + at, mu + at, gx + at, gmu + at,
+                                            end - begin, m);
     });
   });
   return {to_result_type(grad_x, x.scalar_type()), to_result_type(grad_loc, x.scalar_type())};
 }
 
-Tensor vmf_kl_cpu(const Tensor& loc1, const Tensor& kappa1, const Tensor& loc2, const Tensor& kappa2) {
+Tensor vmf_kl_cpu(const Tensor& loc1, const Tensor& kappa1, const Tensor& loc2,
+                  const Tensor& kappa2) {
   check_vmf_kl("vmf_kl", loc1, kappa1, loc2, kappa2);
   const Tensor l1 = to_compute_type(loc1), l2 = to_compute_type(loc2);
   const Tensor k1 = to_compute_type(kappa1), k2 = to_compute_type(kappa2);
@@ -59,7 +62,8 @@ Tensor vmf_kl_cpu(const Tensor& loc1, const Tensor& kappa1, const Tensor& loc2, 
     const S *mu1 = data<S>(l1), *mu2 = data<S>(l2), *c1 = data<S>(k1), *c2 = data<S>(k2);
     S* kl = mutable_data<S>(out);
     for_ranges(k1.numel(), std::min<int64_t>(512, row_grain(m)), [&](int64_t begin, int64_t end) {
-      row_kernels<S>().vmf_kl(mu1 + begin * m, c1 + begin, mu2 + begin * m, c2 + begin, kl + begin, end - begin, m);
+      row_kernels<S>().vmf_kl(mu1 + begin * m, c1 + begin, mu2 + begin * m, c2 + begin, kl + begin,
+                              end - begin, m);
     });
   });
   return to_result_type(out, loc1.scalar_type());
@@ -67,16 +71,19 @@ Tensor vmf_kl_cpu(const Tensor& loc1, const Tensor& kappa1, const Tensor& loc2, 
 
 Tensor vmf_log_prob_cpu(const Tensor& value, const Tensor& loc, const Tensor& kappa) {
   check_vmf_log_prob("vmf_log_prob", value, loc, kappa);
-  const Tensor xs = to_compute_type(value), locs = to_compute_type(loc), kappas = to_compute_type(kappa);
+  const Tensor xs = to_compute_type(value), locs = to_compute_type(loc),
+               kappas = to_compute_type(kappa);
   const Tensor out = empty_like_contiguous(kappas);
   const int64_t m = value.size(value.dim() - 1);
   with_compute_type(xs, [&](auto type) {
     using S = decltype(type);
     const S *x = data<S>(xs), *mu = data<S>(locs), *k = data<S>(kappas);
     S* y = mutable_data<S>(out);
-    for_ranges(kappas.numel(), std::min<int64_t>(1024, row_grain(m)), [&](int64_t begin, int64_t end) {
-      row_kernels<S>().vmf_log_prob(x + begin * m, mu + begin * m, k + begin, y + begin, end - begin, m);
-    });
+    for_ranges(kappas.numel(), std::min<int64_t>(1024, row_grain(m)),
+               [&](int64_t begin, int64_t end) {
+                 row_kernels<S>().vmf_log_prob(x + begin * m, mu + begin * m, k + begin, y + begin,
+                                               end - begin, m);
+               });
   });
   return to_result_type(out, value.scalar_type());
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// exp, log, log1p and sine/cosine of turns for every lane type: the same operations in the same order on every
-// instruction set and on the device, so that results differ at most where fma is missing. Errors below are maxima over
-// random and edge arguments, enforced by tests/math/test_elementary.py.
+// exp, log, log1p and sine/cosine of turns for every lane type: the same operations in the same
+// order on every instruction set and on the device, so that results differ at most where fma is
+// missing. Errors below are maxima over random and edge arguments, enforced by
+// tests/math/test_elementary.py.
 #pragma once
 
 #include "math/elementary_coefficients.h"
@@ -46,7 +47,8 @@ SVMF_INLINE V exponential(V x) {
   const V clamped = select(x > V(kLimit), V(kLimit), select(x < V(-kLimit), V(-kLimit), x));
   const V shifted = mul_add(clamped, V(S(1.44269504088896340736)), V(kRound));
   const V n = shifted - V(kRound);
-  const V r = mul_add(n, V(-elementary::Ln2<S>::kLow), mul_add(n, V(-elementary::Ln2<S>::kHigh), clamped));
+  const V r =
+      mul_add(n, V(-elementary::Ln2<S>::kLow), mul_add(n, V(-elementary::Ln2<S>::kHigh), clamped));
   const V tail = mul_add(r * r, polynomial<elementary::Exp<S>>(r), r);
   const V e = V(1) + tail;
   // 2^n in two factors, so that neither leaves the exponent range.
@@ -71,15 +73,17 @@ SVMF_INLINE void exponential_pair(V x, V* exponential_value, V* minus_one) {
   const V clamped = select(x < V(-kLimit), V(-kLimit), x);
   const V shifted = mul_add(clamped, V(S(1.44269504088896340736)), V(kRound));
   const V n = shifted - V(kRound);
-  const V r = mul_add(n, V(-elementary::Ln2<S>::kLow), mul_add(n, V(-elementary::Ln2<S>::kHigh), clamped));
+  const V r =
+      mul_add(n, V(-elementary::Ln2<S>::kLow), mul_add(n, V(-elementary::Ln2<S>::kHigh), clamped));
   const V tail = mul_add(r * r, polynomial<elementary::Exp<S>>(r), r);
   const V scale = from_bits(add_bits(I(to_bits(S(1))), shift_left(to_bits(shifted), kBits)));
   *exponential_value = mul_add(scale, tail, scale);
   *minus_one = mul_add(scale, tail, scale - V(1));
 }
 
-// u + correction = 2^k (1+f) with 1+f in [sqrt(1/2), sqrt(2)), for u > 0 finite and normal and |correction| below an
-// ulp or so of u; and log(1+f) = f - half_square + rest, from 2 artanh(f/(2+f)).
+// u + correction = 2^k (1+f) with 1+f in [sqrt(1/2), sqrt(2)), for u > 0 finite and normal and
+// |correction| below an ulp or so of u; and log(1+f) = f - half_square + rest, from 2
+// artanh(f/(2+f)).
 template <class V>
 struct ReducedLog {
   V k, f, half_square, rest;
@@ -94,7 +98,7 @@ SVMF_INLINE ReducedLog<V> reduce_log(V u, V correction) {
   constexpr Bits kOne = Bits(Format<S>::kBias) << kBits;
   constexpr Bits kSqrtHalf = sizeof(S) == 4 ? Bits(0x3f3504f3) : Bits(0x3fe6a09e667f3bcdLL);
   const I bits = to_bits(u);
-  const I biased = shift_right(bits + I(kOne - kSqrtHalf), kBits);  // k + bias
+  const I biased = shift_right(bits + I(kOne - kSqrtHalf), kBits);                       // k + bias
   const V scale = from_bits(shift_left(I(Bits(2 * Format<S>::kBias)) - biased, kBits));  // 2^-k
   const V f = mul_add(correction, scale, u * scale - V(1));
   // k as a number: put it under the bits of 2^fraction.
@@ -115,7 +119,8 @@ SVMF_INLINE V log_reduced(V u, V correction) {
   return mul_add(r.k, V(elementary::Ln2<S>::kHigh), r.f - (r.half_square - low));
 }
 
-// log x. Error 1 ulp; 0 -> -inf, negative or nan -> nan, inf -> inf; subnormals are exact to the same error.
+// log x. Error 1 ulp; 0 -> -inf, negative or nan -> nan, inf -> inf; subnormals are exact to the
+// same error.
 template <class V>
 SVMF_INLINE V logarithm(V x) {
   using S = ScalarOf<V>;
@@ -125,11 +130,13 @@ SVMF_INLINE V logarithm(V x) {
   const V scaled = select(subnormal, x * V(static_cast<S>(int64_t(1) << kBits)), x);
   const V regular = log_reduced(scaled, V(0)) -
                     select(subnormal, V(static_cast<S>(kBits * 0.693147180559945309417)), V(0));
-  const V positive = select(x == V(0), -infinity<V>(), select(x < V(0), not_a_number<V>(), regular));
+  const V positive =
+      select(x == V(0), -infinity<V>(), select(x < V(0), not_a_number<V>(), regular));
   return select(x == infinity<V>(), x, select(x != x, x, positive));
 }
 
-// log(1 + x), x >= 0 (or x > -1/2). Error 1.5 ulp; inf -> inf, nan -> nan; x < -1/2 is outside the domain.
+// log(1 + x), x >= 0 (or x > -1/2). Error 1.5 ulp; inf -> inf, nan -> nan; x < -1/2 is outside the
+// domain.
 template <class V>
 SVMF_INLINE V log1p_positive(V x) {
   const V u = V(1) + x;
@@ -139,8 +146,8 @@ SVMF_INLINE V log1p_positive(V x) {
   return select(x == infinity<V>(), x, select(x != x, x, y));
 }
 
-// log(1 + x) - x for x > -1/2, with full relative precision also for small x, where the difference is -x^2/2: there k = 0
-// and f = x exactly. Error 3 ulp for x in [-0.29, 0.41], 18 ulp beyond.
+// log(1 + x) - x for x > -1/2, with full relative precision also for small x, where the difference
+// is -x^2/2: there k = 0 and f = x exactly. Error 3 ulp for x in [-0.29, 0.41], 18 ulp beyond.
 template <class V>
 SVMF_INLINE V log1p_minus_argument(V x) {
   using S = ScalarOf<V>;

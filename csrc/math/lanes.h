@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The vocabulary in which csrc/math is written. A "lane type" V is float or double (one value: CUDA threads, tails,
-// tests) or svmf::Vec<float, N>, svmf::Vec<double, N> (csrc/simd/vec.h: N rows at once on the CPU). The mathematics
-// is written once, without branches on values, and instantiated for all of them.
+// The vocabulary in which csrc/math is written. A "lane type" V is float or double (one value: CUDA
+// threads, tails, tests) or svmf::Vec<float, N>, svmf::Vec<double, N> (csrc/simd/vec.h: N rows at
+// once on the CPU). The mathematics is written once, without branches on values, and instantiated
+// for all of them.
 #pragma once
 
 #include <cstdint>
@@ -64,8 +65,9 @@ struct Format<double> {
   static constexpr double kNan = __builtin_nan("");
 };
 
-// a*b + c with one rounding where the hardware has it. Never through a library call: that would be a hundred times
-// slower on the baseline instruction set, and nothing here needs the single rounding to be correct.
+// a*b + c with one rounding where the hardware has it. Never through a library call: that would be
+// a hundred times slower on the baseline instruction set, and nothing here needs the single
+// rounding to be correct.
 SVMF_INLINE float mul_add(float a, float b, float c) {
 #if defined(__FMA__) || defined(__CUDA_ARCH__) || defined(__aarch64__)
   return __builtin_fmaf(a, b, c);
@@ -116,12 +118,21 @@ SVMF_INLINE double from_bits(int64_t bits) {
 }
 
 // Shifts of the bit pattern as an unsigned number.
-SVMF_INLINE int32_t shift_left(int32_t x, int n) { return static_cast<int32_t>(static_cast<uint32_t>(x) << n); }
-SVMF_INLINE int64_t shift_left(int64_t x, int n) { return static_cast<int64_t>(static_cast<uint64_t>(x) << n); }
-SVMF_INLINE int32_t shift_right(int32_t x, int n) { return static_cast<int32_t>(static_cast<uint32_t>(x) >> n); }
-SVMF_INLINE int64_t shift_right(int64_t x, int n) { return static_cast<int64_t>(static_cast<uint64_t>(x) >> n); }
+SVMF_INLINE int32_t shift_left(int32_t x, int n) {
+  return static_cast<int32_t>(static_cast<uint32_t>(x) << n);
+}
+SVMF_INLINE int64_t shift_left(int64_t x, int n) {
+  return static_cast<int64_t>(static_cast<uint64_t>(x) << n);
+}
+SVMF_INLINE int32_t shift_right(int32_t x, int n) {
+  return static_cast<int32_t>(static_cast<uint32_t>(x) >> n);
+}
+SVMF_INLINE int64_t shift_right(int64_t x, int n) {
+  return static_cast<int64_t>(static_cast<uint64_t>(x) >> n);
+}
 
-// Sums of bit patterns: the bits of a nan may carry over the sign, which a signed sum of one lane must not.
+// Sums of bit patterns: the bits of a nan may carry over the sign, which a signed sum of one lane
+// must not.
 template <class I>
 SVMF_INLINE I add_bits(I a, I b) {
   return a + b;
@@ -133,7 +144,8 @@ SVMF_INLINE int64_t add_bits(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }
 
-// The entry of a row of at most 8 floats or 4 doubles that each lane asks for: one permute instruction on the CPU.
+// The entry of a row of at most 8 floats or 4 doubles that each lane asks for: one permute
+// instruction on the CPU.
 template <class V>
 struct RowIndex;
 template <>

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
-// log I_v(x), log(e^-x I_v(x)), the ratio I_v(x)/I_(v-1)(x) and its derivative, real order v >= 0, x >= 0.
+// log I_v(x), log(e^-x I_v(x)), the ratio I_v(x)/I_(v-1)(x) and its derivative, real order v >= 0,
+// x >= 0.
 //
-// I_v belongs to the vMF distribution with nu = v + 1/2 (vmf_kappa.h, same notation). Two forms of its logarithm:
+// I_v belongs to the vMF distribution with nu = v + 1/2 (vmf_kappa.h, same notation). Two forms of
+// its logarithm:
 //   from L:  log I_v = L + v log(x/2) - lgamma(v+1), and the same with L - x for log(e^-x I_v);
-//   scaled:  log(e^-x I_v) = K + c^2/(s+x) + (1-c/s) V + v log(x/(s+c)) + log(2/(s+c))/2,  K = nu log c - lgamma(v+1) - c.
-// The first is the better one for small orders and for small x; in the second nothing cancels at large orders and at
-// large x. The polynomials exist for 2v integer (v <= 31) and for nu >= 32; other orders are reached from v+N by
-// downward recurrence (DLMF 10.29.1), which is stable.
-// Errors: docs/math.md, enforced by tests/math/test_log_bessel.py. Negative or nan x, v < 0 -> nan.
+//   scaled:  log(e^-x I_v) = K + c^2/(s+x) + (1-c/s) V + v log(x/(s+c)) + log(2/(s+c))/2,  K = nu
+//   log c - lgamma(v+1) - c.
+// The first is the better one for small orders and for small x; in the second nothing cancels at
+// large orders and at large x. The polynomials exist for 2v integer (v <= 31) and for nu >= 32;
+// other orders are reached from v+N by downward recurrence (DLMF 10.29.1), which is stable. Errors:
+// docs/math.md, enforced by tests/math/test_log_bessel.py. Negative or nan x, v < 0 -> nan.
 #pragma once
 
 #include <cmath>
@@ -18,13 +21,15 @@ namespace svmf {
 inline namespace SVMF_ISA {
 
 // Where the two forms meet; tests/math/test_log_bessel.py looks at both sides.
-// log(e^-x I_v) of a small order with a table: from L below 1.5 + v/2, scaled above. log I_v of these orders: from L.
+// log(e^-x I_v) of a small order with a table: from L below 1.5 + v/2, scaled above. log I_v of
+// these orders: from L.
 template <class V>
 SVMF_INLINE V scaled_form_from(V order) {
   using S = ScalarOf<V>;
   return mul_add(order, V(S(0.5)), V(S(1.5)));
 }
-// By recurrence: from L below, from the scaled form of order v+N and the product of the ratios above.
+// By recurrence: from L below, from the scaled form of order v+N and the product of the ratios
+// above.
 inline constexpr double kRecurrenceProductX = 64.0;         // log I_v
 inline constexpr double kRecurrenceScaledProductX = 128.0;  // log(e^-x I_v)
 
@@ -46,7 +51,8 @@ SVMF_HOST_DEVICE inline bool has_own_table(double order) {
 
 // How far above `order` the recurrence starts.
 SVMF_HOST_DEVICE inline int recurrence_steps(double order) {
-  return has_own_table(order) ? 0 : static_cast<int>(std::ceil(coefficients::kLargeNu - (order + 0.5)));
+  return has_own_table(order) ? 0
+                              : static_cast<int>(std::ceil(coefficients::kLargeNu - (order + 0.5)));
 }
 
 template <class Scalar>
@@ -59,8 +65,9 @@ inline BesselOrder<Scalar> make_bessel_order(double order) {
   result.small = result.steps == 0 && nu < coefficients::kLargeNu;
   result.table = result.small ? make_vmf_table<Scalar>(static_cast<int64_t>(m))
                               : make_vmf_table_for_nu<Scalar>(nu + result.steps);
-  result.log_factor = result.steps ? static_cast<Scalar>(lgammal(static_cast<long double>(order) + 1))
-                                   : result.table.log_gamma;
+  result.log_factor = result.steps
+                          ? static_cast<Scalar>(lgammal(static_cast<long double>(order) + 1))
+                          : result.table.log_gamma;
   return result;
 }
 
@@ -79,7 +86,8 @@ SVMF_INLINE V log_tangent(const KappaPlace<V>& at, V c) {
 
 // log(e^-x I_v(x)) of the order that owns the table.
 template <class V>
-SVMF_INLINE V log_ive_of_table(const KappaPlace<V>& at, V order, const VmfTable<ScalarOf<V>>& table) {
+SVMF_INLINE V log_ive_of_table(const KappaPlace<V>& at, V order,
+                               const VmfTable<ScalarOf<V>>& table) {
   using S = ScalarOf<V>;
   const V c(table.c);
   const V power = select(order == V(0), V(0), order * log_tangent(at, c));
@@ -117,7 +125,8 @@ SVMF_INLINE V log_bessel_of_table(V x, const BesselOrder<ScalarOf<V>>& of) {
     }
     return guard_bessel(x, y, at_zero, -infinity<V>());
   } else {
-    const V y = of.small ? log_partition_at(at, shared_logarithm(at), of.table) + beside_L(x, order, log_factor)
+    const V y = of.small ? log_partition_at(at, shared_logarithm(at), of.table) +
+                               beside_L(x, order, log_factor)
                          : log_ive_of_table(at, order, of.table) + x;
     return guard_bessel(x, y, at_zero, infinity<V>());
   }
@@ -140,7 +149,8 @@ SVMF_INLINE BesselRecurrence<V> recur_down(const KappaPlace<V>& at, double first
     const V y = x * A / twice;
     Q = Q + y + Q * y;
     const V denominator = mul_add(x, A, twice);
-    // The derivative of A <- x/(twice + x A). For large x its relative error grows by (nu+1)/nu with each step.
+    // The derivative of A <- x/(twice + x A). For large x its relative error grows by (nu+1)/nu
+    // with each step.
     grad = (twice - x * (x * grad)) / (denominator * denominator);
     A = x / denominator;
     product *= A;
@@ -163,7 +173,8 @@ SVMF_INLINE V log_bessel_by_recurrence(V x, double order, int steps, V log_facto
     const V y = select(x < V(kRecurrenceScaledProductX), from_L, from_product);
     return guard_bessel(x, y, at_zero, -infinity<V>());
   } else {
-    const V y = select(x < V(kRecurrenceProductX), log_partition_at(at, shared, table) + rest, from_product + x);
+    const V y = select(x < V(kRecurrenceProductX), log_partition_at(at, shared, table) + rest,
+                       from_product + x);
     return guard_bessel(x, y, at_zero, infinity<V>());
   }
 }
@@ -185,8 +196,11 @@ SVMF_HOST_DEVICE constexpr bool is_ratio(BesselFunction f) {
   return f == BesselFunction::kIvRatio || f == BesselFunction::kIvRatioGrad;
 }
 
-// The order whose vMF distribution the function is computed from: I_v/I_(v-1) is the mean length of order v-1.
-SVMF_HOST_DEVICE constexpr double base_order(BesselFunction f, double order) { return is_ratio(f) ? order - 1 : order; }
+// The order whose vMF distribution the function is computed from: I_v/I_(v-1) is the mean length of
+// order v-1.
+SVMF_HOST_DEVICE constexpr double base_order(BesselFunction f, double order) {
+  return is_ratio(f) ? order - 1 : order;
+}
 
 // For orders with a table of their own: `of` belongs to base_order(kFunction, order).
 template <BesselFunction kFunction, class V>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Normal numbers from one Philox block by Box and Muller's transformation: four floats, or two doubles. Tails reach 6.6
-// (float) and 8.5 (double) standard deviations.
+// Normal numbers from one Philox block by Box and Muller's transformation: four floats, or two
+// doubles. Tails reach 6.6 (float) and 8.5 (double) standard deviations.
 #pragma once
 
 #include "math/elementary.h"
@@ -9,7 +9,8 @@
 namespace svmf {
 inline namespace SVMF_ISA {
 
-// log u for a uniform number u in (0, 1]: normal, no special cases, and in float without a division (2 ulp).
+// log u for a uniform number u in (0, 1]: normal, no special cases, and in float without a division
+// (2 ulp).
 template <class V>
 SVMF_INLINE V log_of_uniform(V u) {
   using S = ScalarOf<V>;
@@ -26,9 +27,11 @@ SVMF_INLINE V log_of_uniform(V u) {
   }
 }
 
-// The direction of a row is made of these, `kDrawsPerBlock` to a block, in the order of the columns.
+// The direction of a row is made of these, `kDrawsPerBlock` to a block, in the order of the
+// columns.
 template <class V>
-SVMF_INLINE void normals(const PhiloxBlock<WordOf<V>>& block, V (&out)[kDrawsPerBlock<ScalarOf<V>>]) {
+SVMF_INLINE void normals(const PhiloxBlock<WordOf<V>>& block,
+                         V (&out)[kDrawsPerBlock<ScalarOf<V>>]) {
   for (int i = 0; i < kDrawsPerBlock<ScalarOf<V>>; i += 2) {
     const V log_u = log_of_uniform(open_uniform(block, i, V(0)));
     // u = 1 can round to a logarithm above zero only by the sign of zero.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011): four random words as a pure
-// function of a 64-bit key and a 128-bit counter. svmf counts (row, block, purpose) and keys with the seed, so the words
-// of a row depend on nothing else: not on threads, not on the batch around it, not on the device (docs/rng.md).
-// Known answer, counter 0 and key 0: 6627e8d5 e169c58d bc57ac4c 9b00dbd8.
+// Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011): four random
+// words as a pure function of a 64-bit key and a 128-bit counter. svmf counts (row, block, purpose)
+// and keys with the seed, so the words of a row depend on nothing else: not on threads, not on the
+// batch around it, not on the device (docs/rng.md). Known answer, counter 0 and key 0: 6627e8d5
+// e169c58d bc57ac4c 9b00dbd8.
 #pragma once
 
 #include "math/lanes.h"

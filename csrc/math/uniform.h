@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Random words to uniform numbers. float takes one word of a block, double takes two: positions are counted in units of
-// the type ("draw" 0..3 for float, 0..1 for double), so that both use whole blocks.
+// Random words to uniform numbers. float takes one word of a block, double takes two: positions are
+// counted in units of the type ("draw" 0..3 for float, 0..1 for double), so that both use whole
+// blocks.
 #pragma once
 
 #include "math/philox.h"
@@ -15,7 +16,8 @@ inline constexpr int kDrawsPerBlock = sizeof(Scalar) == 4 ? 4 : 2;
 // A signed 31- or 32-bit integer as a number.
 SVMF_INLINE float int_to_real(int32_t x) { return static_cast<float>(x); }
 
-// In (0, 1], with full relative resolution near 0: the smallest value is 2^-32 (float) or 2^-53 (double).
+// In (0, 1], with full relative resolution near 0: the smallest value is 2^-32 (float) or 2^-53
+// (double).
 SVMF_INLINE float open_uniform(const PhiloxBlock<uint32_t>& block, int draw, float) {
   return mul_add(int_to_real(static_cast<int32_t>(block.word[draw] >> 1)), 0x1p-31f, 0x1p-32f);
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The kappa whose mean length A(kappa) is R: the maximum-likelihood concentration (docs/math.md).
 //
-// A(kappa) = R is kappa = 2 (nu + e(kappa)) R/((1-R)(1+R)), so kappa lies between the values for e = 0 and e = 1/2;
-// Newton's method on the difference of the two sides starts at e = 1/4 and converges in a few steps everywhere.
-// Error 4 eps relative to the conditioning R/(kappa A'(kappa)), tests/math/test_vmf_concentration.py.
-// R = 0 -> 0, R = 1 -> inf, R outside [0, 1] or nan -> nan.
+// A(kappa) = R is kappa = 2 (nu + e(kappa)) R/((1-R)(1+R)), so kappa lies between the values for e
+// = 0 and e = 1/2; Newton's method on the difference of the two sides starts at e = 1/4 and
+// converges in a few steps everywhere. Error 4 eps relative to the conditioning R/(kappa
+// A'(kappa)), tests/math/test_vmf_concentration.py. R = 0 -> 0, R = 1 -> inf, R outside [0, 1] or
+// nan -> nan.
 #pragma once
 
 #include "math/vmf_kappa.h"
@@ -12,7 +13,8 @@
 namespace svmf {
 inline namespace SVMF_ISA {
 
-// Enough for both formats: the start is within a factor 1 + 1/(4 nu) of the root, and the error squares.
+// Enough for both formats: the start is within a factor 1 + 1/(4 nu) of the root, and the error
+// squares.
 inline constexpr int kConcentrationSteps = 6;
 
 template <class V>
@@ -26,7 +28,8 @@ SVMF_INLINE V vmf_concentration(V R, const VmfTable<ScalarOf<V>>& table) {
     V slope_of_E;
     const V E = evaluate_with_slope(kE, at, table, &slope_of_E);
     const V e = E * nu / (at.s + at.s);
-    const V kappa_e_slope = -e * log_decay_of_e(at, E, slope_of_E);  // kappa de/dkappa, in [-1/2, 0]
+    const V kappa_e_slope =
+        -e * log_decay_of_e(at, E, slope_of_E);  // kappa de/dkappa, in [-1/2, 0]
     // f = slope (nu + e) - kappa, f' = slope e' - 1
     const V f = mul_add(slope, nu + e, -kappa);
     kappa = kappa - f / mul_add(slope, kappa_e_slope / kappa, V(-1));

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The functions of kappa that belong to a von Mises-Fisher distribution in R^m: mean length A, KL to the uniform
-// distribution, log partition function L, and their derivatives; no cancellation anywhere.
+// The functions of kappa that belong to a von Mises-Fisher distribution in R^m: mean length A, KL
+// to the uniform distribution, log partition function L, and their derivatives; no cancellation
+// anywhere.
 //
-// Everything hangs on one smooth quantity e(kappa) in (0, 1/2], defined by A = kappa/(a + sqrt(a^2 + kappa^2)) with
-// a = nu + e and nu = (m-1)/2 (docs/math.md). e, and the remainders W of KL and V of L, are piecewise polynomials in
-// x = 1 - c/sqrt(c^2 + kappa^2); their coefficients for one m are a VmfTable. Errors: see docs/math.md, enforced by
-// tests/math/test_vmf_kappa.py. kappa = 0 is exact; kappa < 0 or nan -> nan; kappa = inf -> the limit.
+// Everything hangs on one smooth quantity e(kappa) in (0, 1/2], defined by A = kappa/(a + sqrt(a^2
+// + kappa^2)) with a = nu + e and nu = (m-1)/2 (docs/math.md). e, and the remainders W of KL and V
+// of L, are piecewise polynomials in x = 1 - c/sqrt(c^2 + kappa^2); their coefficients for one m
+// are a VmfTable. Errors: see docs/math.md, enforced by tests/math/test_vmf_kappa.py. kappa = 0 is
+// exact; kappa < 0 or nan -> nan; kappa = inf -> the limit.
 #pragma once
 
 #include "common/functions.h"
@@ -20,8 +22,8 @@ inline namespace SVMF_ISA {
 template <class Scalar>
 inline constexpr Scalar kHugeKappa = sizeof(Scalar) == 4 ? Scalar(1e18) : Scalar(1e150);
 
-// Below this, KL = L = kappa^2/(2m) and A'' = -6 kappa/(m^2 (m+2)) to full precision, while the general formulas go
-// through numbers that underflow long before the result does.
+// Below this, KL = L = kappa^2/(2m) and A'' = -6 kappa/(m^2 (m+2)) to full precision, while the
+// general formulas go through numbers that underflow long before the result does.
 template <class Scalar>
 inline constexpr Scalar kTinyKappa = sizeof(Scalar) == 4 ? Scalar(1e-5) : Scalar(1e-9);
 
@@ -35,10 +37,10 @@ SVMF_INLINE V root_sum_squares(V a, V k) {
 template <class V>
 struct KappaPlace {
   V kappa;
-  V s;     // sqrt(c^2 + kappa^2)
-  V x;     // 1 - c/s = kappa^2/(s (s + c))
-  V y;     // (s - c)/(2c) = kappa^2/(2c (s + c))
-  V t;     // local variable of the piece
+  V s;  // sqrt(c^2 + kappa^2)
+  V x;  // 1 - c/s = kappa^2/(s (s + c))
+  V y;  // (s - c)/(2c) = kappa^2/(2c (s + c))
+  V t;  // local variable of the piece
   RowIndex<V> piece;
 };
 
@@ -51,7 +53,8 @@ SVMF_INLINE KappaPlace<V> place_kappa(V kappa, const VmfTable<ScalarOf<V>>& tabl
   const V s = select(huge, kappa, square_root(square_s));
   const V x = select(huge, V(1), square_kappa / mul_add(s, c, square_s));
   const V twice_c = c + c;
-  const V y = select(huge, kappa * V(table.half_over_c), square_kappa / mul_add(s, twice_c, twice_c * c));
+  const V y =
+      select(huge, kappa * V(table.half_over_c), square_kappa / mul_add(s, twice_c, twice_c * c));
   const RowIndex<V> piece(piece_index(x, table));
   return {kappa, s, x, y, x - piece.pick(table.center), piece};
 }
@@ -125,22 +128,26 @@ SVMF_INLINE V or_half_square_over_m(V y, V kappa, const VmfTable<ScalarOf<V>>& t
 }
 
 template <class V>
-SVMF_INLINE V kl_uniform_at(const KappaPlace<V>& at, V logarithm, const VmfTable<ScalarOf<V>>& table) {
+SVMF_INLINE V kl_uniform_at(const KappaPlace<V>& at, V logarithm,
+                            const VmfTable<ScalarOf<V>>& table) {
   const V kl = mul_add(V(table.nu), logarithm, at.x * evaluate(kW, at, table));
   return or_half_square_over_m(kl, at.kappa, table);
 }
 
 // L = log E[exp(kappa w)] under the uniform distribution.
 template <class V>
-SVMF_INLINE V log_partition_at(const KappaPlace<V>& at, V logarithm, const VmfTable<ScalarOf<V>>& table) {
+SVMF_INLINE V log_partition_at(const KappaPlace<V>& at, V logarithm,
+                               const VmfTable<ScalarOf<V>>& table) {
   const V twice_c(table.c + table.c);
   const V L = mul_add(twice_c, at.y, -(V(table.nu) * logarithm)) + at.x * evaluate(kV, at, table);
   return select(at.kappa == infinity<V>(), at.kappa, or_half_square_over_m(L, at.kappa, table));
 }
 
-// L - kappa, with terms of one sign: d - kappa = c^2/(s + kappa) - c = -c (kappa + 2 c y)/(s + kappa).
+// L - kappa, with terms of one sign: d - kappa = c^2/(s + kappa) - c = -c (kappa + 2 c y)/(s +
+// kappa).
 template <class V>
-SVMF_INLINE V log_partition_minus_kappa_at(const KappaPlace<V>& at, V logarithm, const VmfTable<ScalarOf<V>>& table) {
+SVMF_INLINE V log_partition_minus_kappa_at(const KappaPlace<V>& at, V logarithm,
+                                           const VmfTable<ScalarOf<V>>& table) {
   const V c(table.c);
   const V shift = c * (mul_add(c + c, at.y, at.kappa) / (at.s + at.kappa));
   const V rest = mul_add(V(table.nu), logarithm, -(at.x * evaluate(kV, at, table)));
@@ -158,8 +165,8 @@ SVMF_INLINE V entropy_at(const KappaPlace<V>& at, V logarithm, const VmfTable<Sc
   return select(at.s > c + c, concentrated, spread) + V(table.log_surface_low);
 }
 
-// -kappa e'/e = (1 - p^2)(1 - p E'/E) with p = 1 - x, from the derivative of the approximation: the exact relation
-// between e' and e cancels.
+// -kappa e'/e = (1 - p^2)(1 - p E'/E) with p = 1 - x, from the derivative of the approximation: the
+// exact relation between e' and e cancels.
 template <class V>
 SVMF_INLINE V log_decay_of_e(const KappaPlace<V>& at, V E, V slope_of_E) {
   return at.x * (V(2) - at.x) * (V(1) - (V(1) - at.x) * slope_of_E / E);
@@ -203,7 +210,8 @@ SVMF_INLINE V evaluate_kappa_function(V kappa, const VmfTable<ScalarOf<V>>& tabl
     if constexpr (kFunction == F::kKlUniform) y = kl_uniform_at(at, logarithm, table);
     if constexpr (kFunction == F::kEntropy) y = entropy_at(at, logarithm, table);
     if constexpr (kFunction == F::kLogPartition) y = log_partition_at(at, logarithm, table);
-    if constexpr (kFunction == F::kLogNorm) y = -V(table.log_surface) - log_partition_at(at, logarithm, table);
+    if constexpr (kFunction == F::kLogNorm)
+      y = -V(table.log_surface) - log_partition_at(at, logarithm, table);
   }
   return select(kappa >= V(0), y, not_a_number<V>());
 }

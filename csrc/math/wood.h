@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: MIT
-// w = mu.z of a vMF sample: Wood's rejection sampler ("Simulation of the von Mises Fisher distribution", 1994; Algorithm 2
-// of Davidson et al. 2018), without cancellation at any kappa, and the closed form for m = 3.
+// w = mu.z of a vMF sample: Wood's rejection sampler ("Simulation of the von Mises Fisher
+// distribution", 1994; Algorithm 2 of Davidson et al. 2018), without cancellation at any kappa, and
+// the closed form for m = 3.
 //
-// Both 1-w and 1+w are carried, because neither can be recovered from w near |w| = 1. With nu = (m-1)/2,
-// s = sqrt(nu^2 + kappa^2), b = nu/(s + kappa), eps ~ Beta(nu, nu) and D = (1-eps) + b eps:
-//   1-w = 2 b eps/D,   1+w = 2 (1-eps)/D,   log acceptance = 2 nu (x + log1p(-x)),   x = kappa (1-2 eps)/((s+kappa+nu) D).
-// The symmetric Beta comes from Ulrich's polar formula, eps = (1 + rho cos(theta))/2 with rho^2 = 1 - U^(1/(nu-1/2)).
+// Both 1-w and 1+w are carried, because neither can be recovered from w near |w| = 1. With nu =
+// (m-1)/2, s = sqrt(nu^2 + kappa^2), b = nu/(s + kappa), eps ~ Beta(nu, nu) and D = (1-eps) + b
+// eps:
+//   1-w = 2 b eps/D,   1+w = 2 (1-eps)/D,   log acceptance = 2 nu (x + log1p(-x)),   x = kappa (1-2
+//   eps)/((s+kappa+nu) D).
+// The symmetric Beta comes from Ulrich's polar formula, eps = (1 + rho cos(theta))/2 with rho^2 = 1
+// - U^(1/(nu-1/2)).
 //
-// Termination: the acceptance probability of a proposal falls with kappa from 1 to e^nu Gamma(2 nu)/((4 nu)^nu Gamma(nu)),
-// which is smallest for m = 2: sqrt(e/(2 pi)) = 0.6577 (tests/sampler/test_proposals.py scans it). So kMaxProposals
-// rejections in a row have probability below 0.343^256 < 1e-118. A row that got there all the same is given nan.
+// Termination: the acceptance probability of a proposal falls with kappa from 1 to e^nu Gamma(2
+// nu)/((4 nu)^nu Gamma(nu)), which is smallest for m = 2: sqrt(e/(2 pi)) = 0.6577
+// (tests/sampler/test_proposals.py scans it). So kMaxProposals rejections in a row have probability
+// below 0.343^256 < 1e-118. A row that got there all the same is given nan.
 #pragma once
 
 #include "math/elementary.h"
@@ -48,7 +53,8 @@ struct WoodDimension {
 template <class Scalar>
 inline WoodDimension<Scalar> make_wood_dimension(int64_t m) {
   const double nu = 0.5 * static_cast<double>(m - 1);
-  return {static_cast<Scalar>(nu), static_cast<Scalar>(2 * nu), static_cast<Scalar>(m == 2 ? 0.0 : 1.0 / (nu - 0.5)), m == 2};
+  return {static_cast<Scalar>(nu), static_cast<Scalar>(2 * nu),
+          static_cast<Scalar>(m == 2 ? 0.0 : 1.0 / (nu - 0.5)), m == 2};
 }
 
 // Constants of one kappa.
@@ -59,7 +65,8 @@ struct WoodConcentration {
 };
 
 template <class V>
-SVMF_INLINE WoodConcentration<V> prepare_wood(V kappa, const WoodDimension<ScalarOf<V>>& dimension) {
+SVMF_INLINE WoodConcentration<V> prepare_wood(V kappa,
+                                              const WoodDimension<ScalarOf<V>>& dimension) {
   const V nu(dimension.nu);
   const V sum = square_root(mul_add(kappa, kappa, nu * nu)) + kappa;
   return {nu / sum, kappa / (sum + nu)};
@@ -80,7 +87,8 @@ SVMF_INLINE V cosine_value(const Cosine<V>& c) {
 
 // 2 eps and 2 (1 - eps), both to full relative precision: sums of positive terms.
 template <class V>
-SVMF_INLINE void twice_symmetric_beta(V log_u, V turns, const WoodDimension<ScalarOf<V>>& dimension, V* low, V* high) {
+SVMF_INLINE void twice_symmetric_beta(V log_u, V turns, const WoodDimension<ScalarOf<V>>& dimension,
+                                      V* low, V* high) {
   using S = ScalarOf<V>;
   V sine, cosine;
   sine_cosine_turns(turns * V(S(0.5)), &sine, &cosine);
@@ -100,7 +108,8 @@ SVMF_INLINE void twice_symmetric_beta(V log_u, V turns, const WoodDimension<Scal
 
 // One proposal; true where it is accepted.
 template <class V, class W, int K>
-SVMF_INLINE MaskOf<V> wood_propose(const PhiloxBlock<W> (&blocks)[K], const WoodConcentration<V>& row,
+SVMF_INLINE MaskOf<V> wood_propose(const PhiloxBlock<W> (&blocks)[K],
+                                   const WoodConcentration<V>& row,
                                    const WoodDimension<ScalarOf<V>>& dimension, Cosine<V>* out) {
   V low, high;
   const V log_u = dimension.circle ? V(0) : log_reduced(proposal_uniform<V>(blocks, 0), V(0));
@@ -115,7 +124,8 @@ SVMF_INLINE MaskOf<V> wood_propose(const PhiloxBlock<W> (&blocks)[K], const Wood
   return proposal_uniform<V>(blocks, 2) <= acceptance;
 }
 
-// m = 3: w has density proportional to exp(kappa w), so 1-w = -log(u + v e^(-2 kappa))/kappa with u uniform, v = 1-u.
+// m = 3: w has density proportional to exp(kappa w), so 1-w = -log(u + v e^(-2 kappa))/kappa with u
+// uniform, v = 1-u.
 template <class V>
 SVMF_INLINE Cosine<V> sphere_cosine(V u, V v, V kappa) {
   using S = ScalarOf<V>;

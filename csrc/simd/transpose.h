@@ -60,12 +60,14 @@ SVMF_INLINE void transpose<double, 4>(Vec<double, 4> (&v)[4]) {
 
 // Even and odd elements of two registers in a row, and back: the transposes of two columns.
 template <class E, int N, int... I>
-SVMF_INLINE void split_pairs(Vec<E, N> a, Vec<E, N> b, Vec<E, N>* even, Vec<E, N>* odd, std::integer_sequence<int, I...>) {
+SVMF_INLINE void split_pairs(Vec<E, N> a, Vec<E, N> b, Vec<E, N>* even, Vec<E, N>* odd,
+                             std::integer_sequence<int, I...>) {
   *even = __builtin_shufflevector(a.v, b.v, (2 * I)...);
   *odd = __builtin_shufflevector(a.v, b.v, (2 * I + 1)...);
 }
 template <class E, int N, int... I>
-SVMF_INLINE void join_pairs(Vec<E, N> even, Vec<E, N> odd, Vec<E, N>* a, Vec<E, N>* b, std::integer_sequence<int, I...>) {
+SVMF_INLINE void join_pairs(Vec<E, N> even, Vec<E, N> odd, Vec<E, N>* a, Vec<E, N>* b,
+                            std::integer_sequence<int, I...>) {
   *a = __builtin_shufflevector(even.v, odd.v, (I / 2 + (I % 2) * N)...);
   *b = __builtin_shufflevector(even.v, odd.v, (N / 2 + I / 2 + (I % 2) * N)...);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Twin<V>: two registers side by side as one lane type of twice the width. The functions of csrc/math are long chains of
-// dependent operations; two chains at once keep the processor's pipelines busy where one would wait for itself.
+// Twin<V>: two registers side by side as one lane type of twice the width. The functions of
+// csrc/math are long chains of dependent operations; two chains at once keep the processor's
+// pipelines busy where one would wait for itself.
 #pragma once
 
 #include <type_traits>
@@ -36,7 +37,8 @@ struct Twin {
   template <class E>
   SVMF_INLINE static Twin load_first(const E* p, int64_t n, E fill) {
     if (n >= 2 * kHalf) return load(p);
-    return {V::load_first(p, n, fill), n > kHalf ? V::load_first(p + kHalf, n - kHalf, fill) : V(fill)};
+    return {V::load_first(p, n, fill),
+            n > kHalf ? V::load_first(p + kHalf, n - kHalf, fill) : V(fill)};
   }
   template <class E>
   SVMF_INLINE void store_first(E* p, int64_t n) const {
@@ -166,14 +168,17 @@ SVMF_INLINE PhiloxBlock<W> second_half(const PhiloxBlock<Twin<W>>& block) {
 }
 template <class V>
 SVMF_INLINE Twin<V> open_uniform(const PhiloxBlock<Twin<WordOf<V>>>& block, int draw, Twin<V>) {
-  return {open_uniform(first_half(block), draw, V(0)), open_uniform(second_half(block), draw, V(0))};
+  return {open_uniform(first_half(block), draw, V(0)),
+          open_uniform(second_half(block), draw, V(0))};
 }
 template <class V>
 SVMF_INLINE Twin<V> uniform_turns(const PhiloxBlock<Twin<WordOf<V>>>& block, int draw, Twin<V>) {
-  return {uniform_turns(first_half(block), draw, V(0)), uniform_turns(second_half(block), draw, V(0))};
+  return {uniform_turns(first_half(block), draw, V(0)),
+          uniform_turns(second_half(block), draw, V(0))};
 }
 template <class V>
-SVMF_INLINE void uniform_pair(const PhiloxBlock<Twin<WordOf<V>>>& block, int draw, Twin<V>* u, Twin<V>* v) {
+SVMF_INLINE void uniform_pair(const PhiloxBlock<Twin<WordOf<V>>>& block, int draw, Twin<V>* u,
+                              Twin<V>* v) {
   uniform_pair(first_half(block), draw, &u->a, &v->a);
   uniform_pair(second_half(block), draw, &u->b, &v->b);
 }
@@ -181,7 +186,8 @@ SVMF_INLINE void uniform_pair(const PhiloxBlock<Twin<WordOf<V>>>& block, int dra
 template <class V>
 struct RowCounters<Twin<V>> {
   RowCounters<V> a, b;
-  SVMF_INLINE explicit RowCounters(uint64_t first_row) : a(first_row), b(first_row + Lanes<V>::kWidth) {}
+  SVMF_INLINE explicit RowCounters(uint64_t first_row)
+      : a(first_row), b(first_row + Lanes<V>::kWidth) {}
   SVMF_INLINE explicit RowCounters(const uint64_t* rows) : a(rows), b(rows + Lanes<V>::kWidth) {}
   SVMF_INLINE PhiloxBlock<Twin<WordOf<V>>> block(uint32_t index, uint32_t purpose) const {
     return {{{a.low, b.low}, {a.high, b.high}, index, purpose}};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Vec<E, N>: N values side by side, the lane type of the CPU row kernels. GCC's and Clang's vector extension does the
-// arithmetic; intrinsics stand only where the extension has no word (fma, square root, permutes, 32x32->64 products).
-// The register width follows the instruction set that the file is compiled for.
+// Vec<E, N>: N values side by side, the lane type of the CPU row kernels. GCC's and Clang's vector
+// extension does the arithmetic; intrinsics stand only where the extension has no word (fma, square
+// root, permutes, 32x32->64 products). The register width follows the instruction set that the file
+// is compiled for.
 #pragma once
 
 #include <type_traits>
@@ -148,14 +149,18 @@ template <class I, int N>
 SVMF_INLINE unsigned bitmask(VecMask<I, N> mask) {
 #if defined(__AVX512F__)
   if constexpr (sizeof(I) * N == 64) {
-    if constexpr (sizeof(I) == 4) return _mm512_movepi32_mask((__m512i)mask.v);
-    else return _mm512_movepi64_mask((__m512i)mask.v);
+    if constexpr (sizeof(I) == 4)
+      return _mm512_movepi32_mask((__m512i)mask.v);
+    else
+      return _mm512_movepi64_mask((__m512i)mask.v);
   }
 #endif
 #if defined(__AVX2__)
   if constexpr (sizeof(I) * N == 32) {
-    if constexpr (sizeof(I) == 4) return _mm256_movemask_ps((__m256)mask.v);
-    else return _mm256_movemask_pd((__m256d)mask.v);
+    if constexpr (sizeof(I) == 4)
+      return _mm256_movemask_ps((__m256)mask.v);
+    else
+      return _mm256_movemask_pd((__m256d)mask.v);
   }
 #endif
   unsigned bits = 0;
@@ -179,14 +184,18 @@ template <class E, int N>
 SVMF_INLINE Vec<E, N> mul_add(Vec<E, N> a, Vec<E, N> b, Vec<E, N> c) {
 #if defined(__AVX512F__)
   if constexpr (sizeof(E) * N == 64) {
-    if constexpr (sizeof(E) == 4) return (typename Vec<E, N>::Native)_mm512_fmadd_ps((__m512)a.v, (__m512)b.v, (__m512)c.v);
-    else return (typename Vec<E, N>::Native)_mm512_fmadd_pd((__m512d)a.v, (__m512d)b.v, (__m512d)c.v);
+    if constexpr (sizeof(E) == 4)
+      return (typename Vec<E, N>::Native)_mm512_fmadd_ps((__m512)a.v, (__m512)b.v, (__m512)c.v);
+    else
+      return (typename Vec<E, N>::Native)_mm512_fmadd_pd((__m512d)a.v, (__m512d)b.v, (__m512d)c.v);
   }
 #endif
 #if defined(__FMA__)
   if constexpr (sizeof(E) * N == 32) {
-    if constexpr (sizeof(E) == 4) return (typename Vec<E, N>::Native)_mm256_fmadd_ps((__m256)a.v, (__m256)b.v, (__m256)c.v);
-    else return (typename Vec<E, N>::Native)_mm256_fmadd_pd((__m256d)a.v, (__m256d)b.v, (__m256d)c.v);
+    if constexpr (sizeof(E) == 4)
+      return (typename Vec<E, N>::Native)_mm256_fmadd_ps((__m256)a.v, (__m256)b.v, (__m256)c.v);
+    else
+      return (typename Vec<E, N>::Native)_mm256_fmadd_pd((__m256d)a.v, (__m256d)b.v, (__m256d)c.v);
   }
 #endif
   return a * b + c;
@@ -196,20 +205,26 @@ template <class E, int N>
 SVMF_INLINE Vec<E, N> square_root(Vec<E, N> a) {
 #if defined(__AVX512F__)
   if constexpr (sizeof(E) * N == 64) {
-    if constexpr (sizeof(E) == 4) return (typename Vec<E, N>::Native)_mm512_sqrt_ps((__m512)a.v);
-    else return (typename Vec<E, N>::Native)_mm512_sqrt_pd((__m512d)a.v);
+    if constexpr (sizeof(E) == 4)
+      return (typename Vec<E, N>::Native)_mm512_sqrt_ps((__m512)a.v);
+    else
+      return (typename Vec<E, N>::Native)_mm512_sqrt_pd((__m512d)a.v);
   }
 #endif
 #if defined(__AVX2__)
   if constexpr (sizeof(E) * N == 32) {
-    if constexpr (sizeof(E) == 4) return (typename Vec<E, N>::Native)_mm256_sqrt_ps((__m256)a.v);
-    else return (typename Vec<E, N>::Native)_mm256_sqrt_pd((__m256d)a.v);
+    if constexpr (sizeof(E) == 4)
+      return (typename Vec<E, N>::Native)_mm256_sqrt_ps((__m256)a.v);
+    else
+      return (typename Vec<E, N>::Native)_mm256_sqrt_pd((__m256d)a.v);
   }
 #endif
 #if defined(__SSE2__)
   if constexpr (sizeof(E) * N == 16) {
-    if constexpr (sizeof(E) == 4) return (typename Vec<E, N>::Native)_mm_sqrt_ps((__m128)a.v);
-    else return (typename Vec<E, N>::Native)_mm_sqrt_pd((__m128d)a.v);
+    if constexpr (sizeof(E) == 4)
+      return (typename Vec<E, N>::Native)_mm_sqrt_ps((__m128)a.v);
+    else
+      return (typename Vec<E, N>::Native)_mm_sqrt_pd((__m128d)a.v);
   }
 #endif
   Vec<E, N> r;
@@ -287,7 +302,8 @@ struct RowIndex<Vec<float, N>> {
 #endif
 #if defined(__AVX2__)
     if constexpr (N == 8) {
-      return (typename Vec<float, N>::Native)_mm256_permutevar8x32_ps(_mm256_loadu_ps(row), (__m256i)index.v);
+      return (typename Vec<float, N>::Native)_mm256_permutevar8x32_ps(_mm256_loadu_ps(row),
+                                                                      (__m256i)index.v);
     }
 #endif
     Vec<float, N> r;

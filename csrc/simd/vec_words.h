@@ -17,14 +17,17 @@ struct WordsOfLane<Vec<double, N>> {
   using type = Vec<uint64_t, N>;
 };
 
-// 32x32 -> 64 bit products. x86 multiplies the even words of 64-bit lanes, so odd words take a second product.
+// 32x32 -> 64 bit products. x86 multiplies the even words of 64-bit lanes, so odd words take a
+// second product.
 template <int N>
-SVMF_INLINE void multiply_words(Vec<uint32_t, N> a, uint32_t b, Vec<uint32_t, N>* high, Vec<uint32_t, N>* low) {
+SVMF_INLINE void multiply_words(Vec<uint32_t, N> a, uint32_t b, Vec<uint32_t, N>* high,
+                                Vec<uint32_t, N>* low) {
   using Native = typename Vec<uint32_t, N>::Native;
 #if defined(__AVX512F__)
   if constexpr (N == 16) {
     const __m512i x = (__m512i)a.v, y = _mm512_set1_epi32(static_cast<int>(b));
-    const __m512i even = _mm512_mul_epu32(x, y), odd = _mm512_mul_epu32(_mm512_srli_epi64(x, 32), y);
+    const __m512i even = _mm512_mul_epu32(x, y),
+                  odd = _mm512_mul_epu32(_mm512_srli_epi64(x, 32), y);
     *low = (Native)_mm512_mask_blend_epi32(0xaaaa, even, _mm512_slli_epi64(odd, 32));
     *high = (Native)_mm512_mask_blend_epi32(0xaaaa, _mm512_srli_epi64(even, 32), odd);
     return;
@@ -33,7 +36,8 @@ SVMF_INLINE void multiply_words(Vec<uint32_t, N> a, uint32_t b, Vec<uint32_t, N>
 #if defined(__AVX2__)
   if constexpr (N == 8) {
     const __m256i x = (__m256i)a.v, y = _mm256_set1_epi32(static_cast<int>(b));
-    const __m256i even = _mm256_mul_epu32(x, y), odd = _mm256_mul_epu32(_mm256_srli_epi64(x, 32), y);
+    const __m256i even = _mm256_mul_epu32(x, y),
+                  odd = _mm256_mul_epu32(_mm256_srli_epi64(x, 32), y);
     *low = (Native)_mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xaa);
     *high = (Native)_mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xaa);
     return;
@@ -60,11 +64,13 @@ SVMF_INLINE void multiply_words(Vec<uint32_t, N> a, uint32_t b, Vec<uint32_t, N>
 }
 
 template <int N>
-SVMF_INLINE void multiply_words(Vec<uint64_t, N> a, uint32_t b, Vec<uint64_t, N>* high, Vec<uint64_t, N>* low) {
+SVMF_INLINE void multiply_words(Vec<uint64_t, N> a, uint32_t b, Vec<uint64_t, N>* high,
+                                Vec<uint64_t, N>* low) {
   using Native = typename Vec<uint64_t, N>::Native;
   Native product;
 #if defined(__AVX512F__)
-  if constexpr (N == 8) product = (Native)_mm512_mul_epu32((__m512i)a.v, _mm512_set1_epi64(b));
+  if constexpr (N == 8)
+    product = (Native)_mm512_mul_epu32((__m512i)a.v, _mm512_set1_epi64(b));
   else
 #endif
 #if defined(__AVX2__)
@@ -78,21 +84,27 @@ SVMF_INLINE void multiply_words(Vec<uint64_t, N> a, uint32_t b, Vec<uint64_t, N>
 }
 
 template <int N>
-SVMF_INLINE Vec<float, N> open_uniform(const PhiloxBlock<Vec<uint32_t, N>>& block, int draw, Vec<float, N>) {
-  const typename Vec<int32_t, N>::Native word = (typename Vec<int32_t, N>::Native)(block.word[draw].v >> 1);
+SVMF_INLINE Vec<float, N> open_uniform(const PhiloxBlock<Vec<uint32_t, N>>& block, int draw,
+                                       Vec<float, N>) {
+  const typename Vec<int32_t, N>::Native word =
+      (typename Vec<int32_t, N>::Native)(block.word[draw].v >> 1);
   const Vec<float, N> x = __builtin_convertvector(word, typename Vec<float, N>::Native);
   return mul_add(x, Vec<float, N>(0x1p-31f), Vec<float, N>(0x1p-32f));
 }
 template <int N>
-SVMF_INLINE Vec<float, N> uniform_turns(const PhiloxBlock<Vec<uint32_t, N>>& block, int draw, Vec<float, N>) {
-  const typename Vec<int32_t, N>::Native word = (typename Vec<int32_t, N>::Native)block.word[draw].v;
+SVMF_INLINE Vec<float, N> uniform_turns(const PhiloxBlock<Vec<uint32_t, N>>& block, int draw,
+                                        Vec<float, N>) {
+  const typename Vec<int32_t, N>::Native word =
+      (typename Vec<int32_t, N>::Native)block.word[draw].v;
   const Vec<float, N> x = __builtin_convertvector(word, typename Vec<float, N>::Native);
   return x * Vec<float, N>(0x1p-32f);
 }
 
 template <int N>
-SVMF_INLINE void uniform_pair(const PhiloxBlock<Vec<uint32_t, N>>& block, int draw, Vec<float, N>* u, Vec<float, N>* v) {
-  const typename Vec<int32_t, N>::Native n = (typename Vec<int32_t, N>::Native)(block.word[draw].v >> 1);
+SVMF_INLINE void uniform_pair(const PhiloxBlock<Vec<uint32_t, N>>& block, int draw,
+                              Vec<float, N>* u, Vec<float, N>* v) {
+  const typename Vec<int32_t, N>::Native n =
+      (typename Vec<int32_t, N>::Native)(block.word[draw].v >> 1);
   const Vec<float, N> x = __builtin_convertvector(n, typename Vec<float, N>::Native);
   const Vec<float, N> y = __builtin_convertvector(0x7fffffff - n, typename Vec<float, N>::Native);
   *u = mul_add(x, Vec<float, N>(0x1p-31f), Vec<float, N>(0x1p-32f));
@@ -106,16 +118,19 @@ SVMF_INLINE Vec<double, N> one_to_two(const PhiloxBlock<Vec<uint64_t, N>>& block
   return (typename Vec<double, N>::Native)((word >> 12) | 0x3ff0000000000000ull);
 }
 template <int N>
-SVMF_INLINE Vec<double, N> open_uniform(const PhiloxBlock<Vec<uint64_t, N>>& block, int draw, Vec<double, N>) {
+SVMF_INLINE Vec<double, N> open_uniform(const PhiloxBlock<Vec<uint64_t, N>>& block, int draw,
+                                        Vec<double, N>) {
   return one_to_two(block, draw) - Vec<double, N>(1.0 - 0x1p-53);
 }
 template <int N>
-SVMF_INLINE Vec<double, N> uniform_turns(const PhiloxBlock<Vec<uint64_t, N>>& block, int draw, Vec<double, N>) {
+SVMF_INLINE Vec<double, N> uniform_turns(const PhiloxBlock<Vec<uint64_t, N>>& block, int draw,
+                                         Vec<double, N>) {
   return one_to_two(block, draw) - Vec<double, N>(1.5);
 }
 
 template <int N>
-SVMF_INLINE void uniform_pair(const PhiloxBlock<Vec<uint64_t, N>>& block, int draw, Vec<double, N>* u, Vec<double, N>* v) {
+SVMF_INLINE void uniform_pair(const PhiloxBlock<Vec<uint64_t, N>>& block, int draw,
+                              Vec<double, N>* u, Vec<double, N>* v) {
   *u = open_uniform(block, draw, Vec<double, N>(0));
   *v = Vec<double, N>(1) - *u;
 }
@@ -130,7 +145,8 @@ struct RowCounters {
 
   // N consecutive rows.
   SVMF_INLINE explicit RowCounters(uint64_t first_row) {
-    alignas(64) static constexpr Word kSteps[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    alignas(64) static constexpr Word kSteps[16] = {0, 1, 2,  3,  4,  5,  6,  7,
+                                                    8, 9, 10, 11, 12, 13, 14, 15};
     const W start(static_cast<uint32_t>(first_row));
     const W sum = start + W::load(kSteps);
     // A carry into the upper word: of 32 bits by comparison, of 64 bits by itself.
@@ -154,7 +170,9 @@ struct RowCounters {
     high = W::load(highs);
   }
 
-  SVMF_INLINE PhiloxBlock<W> block(uint32_t index, uint32_t purpose) const { return {{low, high, W(index), W(purpose)}}; }
+  SVMF_INLINE PhiloxBlock<W> block(uint32_t index, uint32_t purpose) const {
+    return {{low, high, W(index), W(purpose)}};
+  }
 };
 
 }  // namespace SVMF_ISA

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// csrc/math as seen by the tests: every function on NumPy arrays, in both lane types ("scalar": one value as on the
-// device; "vector": a register as in the row kernels). Development only, never in the wheel.
+// csrc/math as seen by the tests: every function on NumPy arrays, in both lane types ("scalar": one
+// value as on the device; "vector": a register as in the row kernels). Development only, never in
+// the wheel.
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -33,21 +34,27 @@ Array<S> map_arrays(const Array<S> (&in)[K], bool vector, F f) {
     using V = decltype(lane);
     V x[K];
     for (int k = 0; k < K; ++k) {
-      if constexpr (Lanes<V>::kWidth == 1) x[k] = in[k].data()[i];
-      else x[k] = V::load_first(in[k].data() + i, count, in[k].data()[i]);
+      if constexpr (Lanes<V>::kWidth == 1)
+        x[k] = in[k].data()[i];
+      else
+        x[k] = V::load_first(in[k].data() + i, count, in[k].data()[i]);
     }
     const V result = [&] {
       if constexpr (K == 1) return f(x[0]);
       if constexpr (K == 2) return f(x[0], x[1]);
       if constexpr (K == 3) return f(x[0], x[1], x[2]);
     }();
-    if constexpr (Lanes<V>::kWidth == 1) y[i] = result;
-    else result.store_first(y + i, count);
+    if constexpr (Lanes<V>::kWidth == 1)
+      y[i] = result;
+    else
+      result.store_first(y + i, count);
   };
   constexpr int kWidth = Lanes<RowVec<S>>::kWidth;
   for (py::ssize_t i = 0; i < n; i += vector ? kWidth : 1) {
-    if (vector) call(RowVec<S>{}, i, static_cast<int>(std::min<py::ssize_t>(kWidth, n - i)));
-    else call(S{}, i, 1);
+    if (vector)
+      call(RowVec<S>{}, i, static_cast<int>(std::min<py::ssize_t>(kWidth, n - i)));
+    else
+      call(S{}, i, 1);
   }
   return out;
 }
@@ -56,8 +63,10 @@ template <class S>
 void define_for(py::module_& m, const char* suffix) {
   const auto name = [&](const char* base) { return std::string(base) + suffix; };
   const auto unary = [&](const char* base, auto f) {
-    m.def(name(base).c_str(), [f](Array<S> x, bool vector) { return map_arrays<1, S>({x}, vector, f); }, py::arg("x"),
-          py::arg("vector") = true);
+    m.def(
+        name(base).c_str(),
+        [f](Array<S> x, bool vector) { return map_arrays<1, S>({x}, vector, f); }, py::arg("x"),
+        py::arg("vector") = true);
   };
   unary("exp", [](auto x) { return exponential(x); });
   unary("exp_of_pair", [](auto x) {
@@ -85,23 +94,27 @@ void define_for(py::module_& m, const char* suffix) {
   });
 
   // The pathwise derivative with 1-w and 1+w given apart.
-  m.def(name("pathwise").c_str(),
-        [](Array<S> below, Array<S> above, Array<S> kappa, int64_t dim, bool vector) {
-          const VmfTable<S> table = make_vmf_table<S>(dim);
-          const PathwiseTable<S> pathwise = make_pathwise_table<S>(dim);
-          return map_arrays<3, S>({below, above, kappa}, vector, [&](auto t, auto u, auto k) {
-            return pathwise_derivative(t, u, k, table, pathwise);
-          });
-        },
-        py::arg("below"), py::arg("above"), py::arg("kappa"), py::arg("dim"), py::arg("vector") = true);
-  m.def(name("log_ratio_derivative").c_str(),
-        [](Array<S> below, Array<S> above, Array<S> kappa, int64_t dim, bool vector) {
-          const VmfTable<S> table = make_vmf_table<S>(dim);
-          return map_arrays<3, S>({below, above, kappa}, vector, [&](auto t, auto u, auto k) {
-            return log_ratio_derivative(t, u, k, table);
-          });
-        },
-        py::arg("below"), py::arg("above"), py::arg("kappa"), py::arg("dim"), py::arg("vector") = true);
+  m.def(
+      name("pathwise").c_str(),
+      [](Array<S> below, Array<S> above, Array<S> kappa, int64_t dim, bool vector) {
+        const VmfTable<S> table = make_vmf_table<S>(dim);
+        const PathwiseTable<S> pathwise = make_pathwise_table<S>(dim);
+        return map_arrays<3, S>({below, above, kappa}, vector, [&](auto t, auto u, auto k) {
+          return pathwise_derivative(t, u, k, table, pathwise);
+        });
+      },
+      py::arg("below"), py::arg("above"), py::arg("kappa"), py::arg("dim"),
+      py::arg("vector") = true);
+  m.def(
+      name("log_ratio_derivative").c_str(),
+      [](Array<S> below, Array<S> above, Array<S> kappa, int64_t dim, bool vector) {
+        const VmfTable<S> table = make_vmf_table<S>(dim);
+        return map_arrays<3, S>({below, above, kappa}, vector, [&](auto t, auto u, auto k) {
+          return log_ratio_derivative(t, u, k, table);
+        });
+      },
+      py::arg("below"), py::arg("above"), py::arg("kappa"), py::arg("dim"),
+      py::arg("vector") = true);
 
   // The normals of the first n/draws blocks of a row, as the sampler draws them.
   m.def(name("normals").c_str(), [](uint64_t seed, uint64_t row, int64_t blocks) {
@@ -109,8 +122,9 @@ void define_for(py::module_& m, const char* suffix) {
     Array<S> out(blocks * kDraws);
     for (int64_t b = 0; b < blocks; ++b) {
       using W = WordOf<S>;
-      PhiloxBlock<W> block[1] = {{{static_cast<W>(static_cast<uint32_t>(row)), static_cast<W>(row >> 32), static_cast<W>(b),
-                                   static_cast<W>(kPurposeDirection)}}};
+      PhiloxBlock<W> block[1] = {
+          {{static_cast<W>(static_cast<uint32_t>(row)), static_cast<W>(row >> 32),
+            static_cast<W>(b), static_cast<W>(kPurposeDirection)}}};
       philox(block, seed);
       S values[kDraws];
       normals<S>(block[0], values);
@@ -129,8 +143,8 @@ void define_for(py::module_& m, const char* suffix) {
       using W = WordOf<S>;
       PhiloxBlock<W> blocks[kBlocksPerProposal<S>];
       for (int b = 0; b < kBlocksPerProposal<S>; ++b) {
-        blocks[b] = {{static_cast<W>(static_cast<uint32_t>(r)), static_cast<W>(r >> 32), static_cast<W>(b),
-                      static_cast<W>(kPurposeProposal)}};
+        blocks[b] = {{static_cast<W>(static_cast<uint32_t>(r)), static_cast<W>(r >> 32),
+                      static_cast<W>(b), static_cast<W>(kPurposeProposal)}};
       }
       philox(blocks, seed);
       Cosine<S> c;
@@ -149,8 +163,10 @@ std::vector<uint32_t> philox_words(std::array<uint32_t, 4> counter, uint64_t key
   philox(block, key);
   std::vector<uint32_t> words;
   for (int i = 0; i < 4; ++i) {
-    if constexpr (std::is_integral_v<W>) words.push_back(static_cast<uint32_t>(block[0].word[i]));
-    else words.push_back(static_cast<uint32_t>(block[0].word[i][0]));
+    if constexpr (std::is_integral_v<W>)
+      words.push_back(static_cast<uint32_t>(block[0].word[i]));
+    else
+      words.push_back(static_cast<uint32_t>(block[0].word[i][0]));
   }
   return words;
 }
@@ -166,7 +182,8 @@ PYBIND11_MODULE(svmf_math, m) {
   m.def("philox", [](std::array<uint32_t, 4> counter, uint64_t key, const std::string& lanes) {
     if (lanes == "scalar32") return svmf::philox_words<uint32_t>(counter, key);
     if (lanes == "scalar64") return svmf::philox_words<uint64_t>(counter, key);
-    if (lanes == "vector32") return svmf::philox_words<svmf::WordOf<svmf::RowVec<float>>>(counter, key);
+    if (lanes == "vector32")
+      return svmf::philox_words<svmf::WordOf<svmf::RowVec<float>>>(counter, key);
     return svmf::philox_words<svmf::WordOf<svmf::RowVec<double>>>(counter, key);
   });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// w = mu.z for a chunk of rows, lane = row, two registers at a time. All rows propose; rejected ones are packed and
-// propose again with their next random words, so that a retry runs nearly full.
+// w = mu.z for a chunk of rows, lane = row, two registers at a time. All rows propose; rejected
+// ones are packed and propose again with their next random words, so that a retry runs nearly full.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,8 @@ struct CosineChunk {
   alignas(64) S kappa[kCosineChunk];
   alignas(64) S below[kCosineChunk];  // 1 - w
   alignas(64) S above[kCosineChunk];  // 1 + w
-  alignas(64) S side[kCosineChunk];   // the direction's angle in turns (m = 3), or a number whose sign it takes (m = 2)
+  alignas(64) S side[kCosineChunk];   // the direction's angle in turns (m = 3), or a number whose
+                                      // sign it takes (m = 2)
 };
 
 template <class S>
@@ -30,7 +31,8 @@ class CosineSampler {
   using Block = PhiloxBlock<WordOf<V>>;
 
  public:
-  CosineSampler(int64_t m, uint64_t seed) : m_(m), seed_(seed), dimension_(make_wood_dimension<S>(m)) {}
+  CosineSampler(int64_t m, uint64_t seed)
+      : m_(m), seed_(seed), dimension_(make_wood_dimension<S>(m)) {}
 
   // Fills below, above and side of the rows first_row ... first_row + count from their kappa.
   void draw(CosineChunk<S>* chunk, int64_t first_row, int count) {
@@ -41,7 +43,9 @@ class CosineSampler {
   }
 
  private:
-  static SVMF_INLINE MaskOf<V> is_valid(V kappa) { return (kappa >= V(0)) & (kappa < infinity<V>()); }
+  static SVMF_INLINE MaskOf<V> is_valid(V kappa) {
+    return (kappa >= V(0)) & (kappa < infinity<V>());
+  }
 
   static SVMF_INLINE Cosine<V> nan_unless(MaskOf<V> valid, const Cosine<V>& c) {
     return {select(valid, c.below, not_a_number<V>()), select(valid, c.above, not_a_number<V>())};
@@ -68,14 +72,16 @@ class CosineSampler {
     for (int i = 0; i < count; i += kWidth) {
       const RowCounters<V> rows(static_cast<uint64_t>(first_row + i));
       Block blocks[kBlocks];
-      for (int b = 0; b < kBlocks; ++b) blocks[b] = rows.block(static_cast<uint32_t>(b), kPurposeProposal);
+      for (int b = 0; b < kBlocks; ++b)
+        blocks[b] = rows.block(static_cast<uint32_t>(b), kPurposeProposal);
       Cosine<V> c;
       unsigned rejected = propose(V::load(chunk->kappa + i), blocks, &c);
       c.below.store(chunk->below + i);
       c.above.store(chunk->above + i);
       if (dimension_.circle) proposal_turns<V>(blocks, 3).store(chunk->side + i);
       if (count - i < kWidth) rejected &= (1u << (count - i)) - 1u;
-      for (; rejected != 0; rejected &= rejected - 1) waiting_[pending_++] = i + __builtin_ctz(rejected);
+      for (; rejected != 0; rejected &= rejected - 1)
+        waiting_[pending_++] = i + __builtin_ctz(rejected);
     }
   }
 
@@ -83,7 +89,8 @@ class CosineSampler {
     const int count = pending_;
     pending_ = 0;
     if (attempt >= kMaxProposals) {  // not reachable in practice: csrc/math/wood.h
-      for (int i = 0; i < count; ++i) chunk->below[waiting_[i]] = chunk->above[waiting_[i]] = Format<S>::kNan;
+      for (int i = 0; i < count; ++i)
+        chunk->below[waiting_[i]] = chunk->above[waiting_[i]] = Format<S>::kNan;
       return;
     }
     for (int i = 0; i < count; i += kWidth) {
@@ -107,7 +114,8 @@ class CosineSampler {
       c.below.store(below);
       c.above.store(above);
       if (dimension_.circle) proposal_turns<V>(blocks, 3).store(side);
-      // At most as many rows go back to waiting_ as were taken from it, so the list is never overrun.
+      // At most as many rows go back to waiting_ as were taken from it, so the list is never
+      // overrun.
       for (int j = 0; j < n; ++j) {
         chunk->below[index[j]] = below[j];
         chunk->above[index[j]] = above[j];
@@ -117,7 +125,8 @@ class CosineSampler {
     }
   }
 
-  // One proposal per lane; the bits of the lanes that must try again. A lane with a bad kappa is done with nan.
+  // One proposal per lane; the bits of the lanes that must try again. A lane with a bad kappa is
+  // done with nan.
   SVMF_INLINE unsigned propose(V kappa, Block (&blocks)[kBlocks], Cosine<V>* out) {
     philox(blocks, seed_);
     Cosine<V> c;

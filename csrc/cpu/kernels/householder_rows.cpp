@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The reflection H = I - 2 u u'/(u'u), u = e1 - mu, which takes e1 to mu, in O(m) per row.
 //
-// 1 - mu_0 is exact where it is small, so H is orthogonal to rounding for every mu, also next to e1; mu = e1 gives the
-// identity. Backward, with c = 2 u'x/u'u and t = 2 u'g/u'u: grad_x = H g = g - t u, grad_mu = c g + t z, z = H x.
+// 1 - mu_0 is exact where it is small, so H is orthogonal to rounding for every mu, also next to
+// e1; mu = e1 gives the identity. Backward, with c = 2 u'x/u'u and t = 2 u'g/u'u: grad_x = H g = g
+// - t u, grad_mu = c g + t z, z = H x.
 #include "cpu/kernels/rows.h"
 
 namespace svmf {
@@ -57,8 +58,8 @@ void householder_rows(const S* x, const S* loc, S* z, int64_t rows, int64_t m) {
 }
 
 template <class S>
-void householder_backward_rows(const S* grad, const S* x, const S* loc, S* grad_x, S* grad_loc, int64_t rows,
-                               int64_t m) {
+void householder_backward_rows(const S* grad, const S* x, const S* loc, S* grad_x, S* grad_loc,
+                               int64_t rows, int64_t m) {
   for (int64_t r = 0; r < rows; ++r, grad += m, x += m, loc += m, grad_x += m, grad_loc += m) {
     const Projections<S> p = project(loc, x, grad, m);
     const S c = coefficient(p.ux, p.uu), t = coefficient(p.ug, p.uu);
@@ -74,9 +75,10 @@ void householder_backward_rows(const S* grad, const S* x, const S* loc, S* grad_
 
 template void householder_rows(const float*, const float*, float*, int64_t, int64_t);
 template void householder_rows(const double*, const double*, double*, int64_t, int64_t);
-template void householder_backward_rows(const float*, const float*, const float*, float*, float*, int64_t, int64_t);
-template void householder_backward_rows(const double*, const double*, const double*, double*, double*, int64_t,
-                                        int64_t);
+template void householder_backward_rows(const float*, const float*, const float*, float*, float*,
+                                        int64_t, int64_t);
+template void householder_backward_rows(const double*, const double*, const double*, double*,
+                                        double*, int64_t, int64_t);
 
 }  // namespace SVMF_ISA
 }  // namespace svmf

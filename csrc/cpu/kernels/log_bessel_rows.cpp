@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Bessel functions, one x per lane. A single order is prepared once per range; an order per element is prepared per
-// element, and again only when it differs from the one before. Orders without polynomials of their own go through
-// double in both types: 32 steps of recurrence would not keep the error bound of float.
-#include "math/log_bessel.h"
-
+// Bessel functions, one x per lane. A single order is prepared once per range; an order per element
+// is prepared per element, and again only when it differs from the one before. Orders without
+// polynomials of their own go through double in both types: 32 steps of recurrence would not keep
+// the error bound of float.
 #include <algorithm>
 
 #include "cpu/kernels/rows.h"
+#include "math/log_bessel.h"
 
 namespace svmf {
 inline namespace SVMF_ISA {
@@ -31,7 +31,8 @@ void loop(double order, const S* x, S* out, int64_t n) {
   for (int64_t begin = 0; begin < n; begin += kBlock) {
     const int64_t count = std::min(kBlock, n - begin);
     for (int64_t i = 0; i < count; ++i) in[i] = x[begin + i];
-    map_lanes(in, result, count, [&](auto v) { return bessel_by_recurrence<kFunction>(v, order, of); });
+    map_lanes(in, result, count,
+              [&](auto v) { return bessel_by_recurrence<kFunction>(v, order, of); });
     for (int64_t i = 0; i < count; ++i) out[begin + i] = static_cast<S>(result[i]);
   }
 }
@@ -40,10 +41,14 @@ template <class S, class F>
 void with_function(BesselFunction function, F f) {
   using B = BesselFunction;
   switch (function) {
-    case B::kLogIv: return f(std::integral_constant<B, B::kLogIv>{});
-    case B::kLogIve: return f(std::integral_constant<B, B::kLogIve>{});
-    case B::kIvRatio: return f(std::integral_constant<B, B::kIvRatio>{});
-    case B::kIvRatioGrad: return f(std::integral_constant<B, B::kIvRatioGrad>{});
+    case B::kLogIv:
+      return f(std::integral_constant<B, B::kLogIv>{});
+    case B::kLogIve:
+      return f(std::integral_constant<B, B::kLogIve>{});
+    case B::kIvRatio:
+      return f(std::integral_constant<B, B::kIvRatio>{});
+    case B::kIvRatioGrad:
+      return f(std::integral_constant<B, B::kIvRatioGrad>{});
   }
 }
 
@@ -55,7 +60,8 @@ void log_bessel_rows(BesselFunction function, double order, const S* x, S* out, 
 }
 
 template <class S>
-void log_bessel_orders_rows(BesselFunction function, const S* order, const S* x, S* out, int64_t n) {
+void log_bessel_orders_rows(BesselFunction function, const S* order, const S* x, S* out,
+                            int64_t n) {
   with_function<S>(function, [&](auto f) {
     for (int64_t i = 0; i < n;) {
       int64_t end = i + 1;
@@ -69,7 +75,8 @@ void log_bessel_orders_rows(BesselFunction function, const S* order, const S* x,
 template void log_bessel_rows(BesselFunction, double, const float*, float*, int64_t);
 template void log_bessel_rows(BesselFunction, double, const double*, double*, int64_t);
 template void log_bessel_orders_rows(BesselFunction, const float*, const float*, float*, int64_t);
-template void log_bessel_orders_rows(BesselFunction, const double*, const double*, double*, int64_t);
+template void log_bessel_orders_rows(BesselFunction, const double*, const double*, double*,
+                                     int64_t);
 
 }  // namespace SVMF_ISA
 }  // namespace svmf

@@ -22,15 +22,17 @@ void vmf_concentration_rows(const S* mean_length, S* out, int64_t n, int64_t m);
 template <class S>
 void vmf_pathwise_rows(const S* w, const S* kappa, S* out, int64_t n, int64_t m);
 template <class S>
-void vmf_kl_rows(const S* loc1, const S* kappa1, const S* loc2, const S* kappa2, S* out, int64_t rows, int64_t m);
+void vmf_kl_rows(const S* loc1, const S* kappa1, const S* loc2, const S* kappa2, S* out,
+                 int64_t rows, int64_t m);
 template <class S>
 void householder_rows(const S* x, const S* loc, S* z, int64_t rows, int64_t m);
 template <class S>
-void householder_backward_rows(const S* grad, const S* x, const S* loc, S* grad_x, S* grad_loc, int64_t rows,
-                               int64_t m);
+void householder_backward_rows(const S* grad, const S* x, const S* loc, S* grad_x, S* grad_loc,
+                               int64_t rows, int64_t m);
 
 template <class S>
-void vmf_log_prob_rows(const S* value, const S* loc, const S* kappa, S* out, int64_t rows, int64_t m);
+void vmf_log_prob_rows(const S* value, const S* loc, const S* kappa, S* out, int64_t rows,
+                       int64_t m);
 template <class S>
 void vmf_sample_rows(const SampleRows<S>& task, int64_t begin, int64_t end);
 template <class S>
@@ -52,7 +54,8 @@ SVMF_INLINE S squared_distance(const S* a, const S* b, int64_t m) {
   return total;
 }
 
-// out[i] = f(x[i]), a register at a time; the tail is padded with 1, which every function here accepts.
+// out[i] = f(x[i]), a register at a time; the tail is padded with 1, which every function here
+// accepts.
 template <class S, class F>
 SVMF_INLINE void map_lanes(const S* x, S* out, int64_t n, F f) {
   using V = RowVec<S>;

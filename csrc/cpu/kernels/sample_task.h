@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the sampler's row kernels are given. Row r = sample * batch + b has mean direction loc[b] and concentration
-// kappa[b]; its random words depend on (seed, r) alone.
+// What the sampler's row kernels are given. Row r = sample * batch + b has mean direction loc[b]
+// and concentration kappa[b]; its random words depend on (seed, r) alone.
 #pragma once
 
 #include <cstdint>

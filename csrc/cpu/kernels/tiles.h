@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Rows of few columns in memory to lanes and back: column j of N rows becomes one register, by N x N transposes. The
-// number of columns is known at compile time, so that everything stays in registers.
+// Rows of few columns in memory to lanes and back: column j of N rows becomes one register, by N x
+// N transposes. The number of columns is known at compile time, so that everything stays in
+// registers.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +12,11 @@
 namespace svmf {
 inline namespace SVMF_ISA {
 
-// From this many columns on, work runs along the rows instead: two registers, which a row then fills.
+// From this many columns on, work runs along the rows instead: two registers, which a row then
+// fills.
 template <class S>
-inline constexpr int kFewColumns = 2 * Lanes<RowVec<S>>::kWidth < 16 ? 2 * Lanes<RowVec<S>>::kWidth : 16;
+inline constexpr int kFewColumns =
+    2 * Lanes<RowVec<S>>::kWidth < 16 ? 2 * Lanes<RowVec<S>>::kWidth : 16;
 
 // Calls f(integral_constant<int, m>) for 2 <= m < kFewColumns, else f(integral_constant<int, 0>).
 template <class S, int kColumns = 2, class F>
@@ -21,8 +24,10 @@ SVMF_INLINE void with_columns(int64_t m, F f) {
   if constexpr (kColumns >= kFewColumns<S>) {
     f(std::integral_constant<int, 0>{});
   } else {
-    if (m == kColumns) f(std::integral_constant<int, kColumns>{});
-    else with_columns<S, kColumns + 1>(m, f);
+    if (m == kColumns)
+      f(std::integral_constant<int, kColumns>{});
+    else
+      with_columns<S, kColumns + 1>(m, f);
   }
 }
 
@@ -57,12 +62,14 @@ struct Tiles {
     for (int j = 0; j < (kTwo ? kWidth : kColumns); ++j) columns[j] = tile[j];
   }
 
-  // n rows in a row from `base`. Storing past a row is allowed up to `end`: the rows behind are stored later.
+  // n rows in a row from `base`. Storing past a row is allowed up to `end`: the rows behind are
+  // stored later.
   static SVMF_INLINE void store(const V* columns, S* base, int n, S* end) {
     if constexpr (kColumns == 2) {
       if (n == kWidth) {
         V first, second;
-        join_pairs(columns[0], columns[1], &first, &second, std::make_integer_sequence<int, kWidth>{});
+        join_pairs(columns[0], columns[1], &first, &second,
+                   std::make_integer_sequence<int, kWidth>{});
         first.store(base);
         second.store(base + kWidth);
         return;
@@ -78,8 +85,10 @@ struct Tiles {
     transpose(tile);
     for (int i = 0; i < n; ++i) {
       S* row = base + i * kColumns;
-      if (kTwo || row + kWidth <= end) tile[i].store(row);
-      else tile[i].store_first(row, kColumns);
+      if (kTwo || row + kWidth <= end)
+        tile[i].store(row);
+      else
+        tile[i].store_first(row, kColumns);
     }
   }
 };

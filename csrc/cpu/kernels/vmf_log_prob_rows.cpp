@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// log density of the vMF distribution: kappa (mu.x - 1) + (kappa - L) - log S, with mu.x - 1 = -|mu - x|^2/2 for unit
-// vectors, so that nothing of the size of kappa is added and taken away again.
+// log density of the vMF distribution: kappa (mu.x - 1) + (kappa - L) - log S, with mu.x - 1 = -|mu
+// - x|^2/2 for unit vectors, so that nothing of the size of kappa is added and taken away again.
 #include <algorithm>
 
 #include "cpu/kernels/rows.h"
@@ -10,24 +10,28 @@ namespace svmf {
 inline namespace SVMF_ISA {
 
 template <class S>
-void vmf_log_prob_rows(const S* value, const S* loc, const S* kappa, S* out, int64_t rows, int64_t m) {
+void vmf_log_prob_rows(const S* value, const S* loc, const S* kappa, S* out, int64_t rows,
+                       int64_t m) {
   using V = RowVec<S>;
   constexpr int64_t kWidth = Lanes<V>::kWidth;
   const VmfTable<S> table = make_vmf_table<S>(m);
   for (int64_t r = 0; r < rows; r += kWidth) {
     const int64_t count = std::min(kWidth, rows - r);
     alignas(64) S distance[kWidth] = {};
-    for (int64_t i = 0; i < count; ++i) distance[i] = squared_distance(value + (r + i) * m, loc + (r + i) * m, m);
+    for (int64_t i = 0; i < count; ++i)
+      distance[i] = squared_distance(value + (r + i) * m, loc + (r + i) * m, m);
     const V k = V::load_first(kappa + r, count, S(1));
     const KappaPlace<V> at = place_kappa(k, table);
-    const V peak = -log_partition_minus_kappa_at(at, shared_logarithm(at), table) - V(table.log_surface);
+    const V peak =
+        -log_partition_minus_kappa_at(at, shared_logarithm(at), table) - V(table.log_surface);
     const V y = mul_add(k * V(S(-0.5)), V::load(distance), peak);
     select(k >= V(0), y, not_a_number<V>()).store_first(out + r, count);
   }
 }
 
 template void vmf_log_prob_rows(const float*, const float*, const float*, float*, int64_t, int64_t);
-template void vmf_log_prob_rows(const double*, const double*, const double*, double*, int64_t, int64_t);
+template void vmf_log_prob_rows(const double*, const double*, const double*, double*, int64_t,
+                                int64_t);
 
 }  // namespace SVMF_ISA
 }  // namespace svmf

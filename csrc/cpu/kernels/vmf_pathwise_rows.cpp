@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // dw/dkappa at fixed probability for given w, one value per lane.
-#include "math/vmf_pathwise.h"
-
 #include <algorithm>
 
 #include "cpu/kernels/rows.h"
+#include "math/vmf_pathwise.h"
 
 namespace svmf {
 inline namespace SVMF_ISA {
@@ -19,7 +18,8 @@ void vmf_pathwise_rows(const S* w, const S* kappa, S* out, int64_t n, int64_t m)
     const int64_t count = std::min(kWidth, n - i);
     const V w_lanes = V::load_first(w + i, count, S(0));
     const V kappa_lanes = V::load_first(kappa + i, count, S(1));
-    pathwise_derivative(V(1) - w_lanes, V(1) + w_lanes, kappa_lanes, table, pathwise).store_first(out + i, count);
+    pathwise_derivative(V(1) - w_lanes, V(1) + w_lanes, kappa_lanes, table, pathwise)
+        .store_first(out + i, count);
   }
 }
 

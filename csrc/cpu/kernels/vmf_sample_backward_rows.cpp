@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Backward pass of the sampler, fused: from the incoming gradient G and what the forward pass kept (z, 1-w, 1+w).
+// Backward pass of the sampler, fused: from the incoming gradient G and what the forward pass kept
+// (z, 1-w, 1+w).
 //
-// With sigma = -sign(mu_0), d = 1 + |mu_0|, beta = (w - sigma z_0)/d, gamma = (sigma G_0 - G.mu)/d (docs/sampling.md):
+// With sigma = -sign(mu_0), d = 1 + |mu_0|, beta = (w - sigma z_0)/d, gamma = (sigma G_0 - G.mu)/d
+// (docs/sampling.md):
 //   grad mu    = beta G + gamma (z - beta mu)                    summed over the samples of a row
-//   grad kappa = dw/dkappa (G.(mu - z) + (1-w) G.z)/(1-w^2)      likewise, and KL's and the correction's part
-// A group of 2N rows shares the scalar work (lane = row, two registers). Few columns: all of it runs lane = row, with
-// transposes; many columns: the vectors' part runs along the rows.
+//   grad kappa = dw/dkappa (G.(mu - z) + (1-w) G.z)/(1-w^2)      likewise, and KL's and the
+//   correction's part
+// A group of 2N rows shares the scalar work (lane = row, two registers). Few columns: all of it
+// runs lane = row, with transposes; many columns: the vectors' part runs along the rows.
 #include <algorithm>
 
 #include "cpu/kernels/rows.h"
@@ -35,7 +38,8 @@ class SampleBackward {
     with_columns<S>(task_.m, [&](auto columns) {
       S* grad_end = task_.grad_loc + end * task_.m;
       for (int64_t b = begin; b < end; b += kGroup) {
-        run_group<decltype(columns)::value>(b, static_cast<int>(std::min<int64_t>(kGroup, end - b)), grad_end);
+        run_group<decltype(columns)::value>(b, static_cast<int>(std::min<int64_t>(kGroup, end - b)),
+                                            grad_end);
       }
     });
   }
@@ -53,22 +57,30 @@ class SampleBackward {
       grad_kappa = Pair::load_first(task_.grad_kl + b, n, S(0)) *
                    evaluate_kappa_function<KappaFunction::kKlUniformGrad>(kappa, table_);
     }
-    if constexpr (kColumns != 0) few_columns<kColumns>(b, n, kappa, &grad_kappa, grad_end);
-    else many_columns(b, n, kappa, &grad_kappa);
+    if constexpr (kColumns != 0)
+      few_columns<kColumns>(b, n, kappa, &grad_kappa, grad_end);
+    else
+      many_columns(b, n, kappa, &grad_kappa);
     grad_kappa.store_first(task_.grad_kappa + b, n);
   }
 
-  // What a sample needs of its w; adds the correction's part to grad_kappa. One copy for all numbers of columns.
-  __attribute__((noinline)) RowScalars row_scalars(int64_t row, int n, Pair kappa, Pair* grad_kappa) {
-    const Cosine<Pair> c{Pair::load_first(task_.below + row, n, S(1)), Pair::load_first(task_.above + row, n, S(1))};
+  // What a sample needs of its w; adds the correction's part to grad_kappa. One copy for all
+  // numbers of columns.
+  __attribute__((noinline)) RowScalars row_scalars(int64_t row, int n, Pair kappa,
+                                                   Pair* grad_kappa) {
+    const Cosine<Pair> c{Pair::load_first(task_.below + row, n, S(1)),
+                         Pair::load_first(task_.above + row, n, S(1))};
     const Pair product = c.below * c.above;
-    // m = 3 is drawn by inversion: the derivative through the proposal is the pathwise one, and nothing needs correction.
+    // m = 3 is drawn by inversion: the derivative through the proposal is the pathwise one, and
+    // nothing needs correction.
     const bool pathwise = task_.gradient == SampleGradient::kPathwise || task_.m == 3;
-    const Pair derivative = pathwise ? pathwise_derivative(c.below, c.above, kappa, table_, pathwise_)
-                                     : rejection_derivative(c.below, c.above, kappa, Pair(table_.nu));
+    const Pair derivative = pathwise
+                                ? pathwise_derivative(c.below, c.above, kappa, table_, pathwise_)
+                                : rejection_derivative(c.below, c.above, kappa, Pair(table_.nu));
     if (task_.grad_log_ratio != nullptr && task_.m != 3) {
       const Pair grad = Pair::load_first(task_.grad_log_ratio + row, n, S(0));
-      *grad_kappa = mul_add(grad, log_ratio_derivative(c.below, c.above, kappa, table_), *grad_kappa);
+      *grad_kappa =
+          mul_add(grad, log_ratio_derivative(c.below, c.above, kappa, table_), *grad_kappa);
     }
     // At a pole (w = +-1 exactly) z does not move with w to first order.
     return {cosine_value(c), c.below, select(product == Pair(0), Pair(0), derivative / product)};
@@ -100,14 +112,16 @@ class SampleBackward {
         V g[kPadded], z[kPadded];
         load_columns<kColumns>(task_.grad_z, row + h * kWidth, rows, n - h * kWidth, g);
         load_columns<kColumns>(task_.z, row + h * kWidth, rows, n - h * kWidth, z);
-        const V part = accumulate<kColumns>(h == 0 ? x.w.a : x.w.b, h == 0 ? x.below.a : x.below.b, mu[h], g, z, total[h]);
+        const V part = accumulate<kColumns>(h == 0 ? x.w.a : x.w.b, h == 0 ? x.below.a : x.below.b,
+                                            mu[h], g, z, total[h]);
         (h == 0 ? step.a : step.b) = part;
       }
       *grad_kappa = mul_add(x.along, step, *grad_kappa);
     }
     for (int h = 0; h < halves; ++h) {
       const int count = std::min(kWidth, n - h * kWidth);
-      Tiles<kColumns, S>::store(total[h], task_.grad_loc + (b + h * kWidth) * kColumns, count, grad_end);
+      Tiles<kColumns, S>::store(total[h], task_.grad_loc + (b + h * kWidth) * kColumns, count,
+                                grad_end);
     }
   }
 
@@ -138,7 +152,8 @@ class SampleBackward {
       const RowScalars x = row_scalars(first, n, kappa, grad_kappa);
       alignas(64) S step[kGroup] = {};
       for (int r = 0; r < n; ++r) {
-        const S *g = task_.grad_z + (first + r) * m, *z = task_.z + (first + r) * m, *mu = task_.loc + (b + r) * m;
+        const S *g = task_.grad_z + (first + r) * m, *z = task_.z + (first + r) * m,
+                *mu = task_.loc + (b + r) * m;
         S g_mu, g_z, g_step;
         row_dots(g, z, mu, &g_mu, &g_z, &g_step);
         step[r] = mul_add(x.below[r], g_z, g_step);
@@ -172,7 +187,8 @@ class SampleBackward {
     }
   }
 
-  SVMF_INLINE void row_update(const S* g, const S* z, const S* mu, S beta, S gamma, bool fresh, S* out) {
+  SVMF_INLINE void row_update(const S* g, const S* z, const S* mu, S beta, S gamma, bool fresh,
+                              S* out) {
     const int64_t m = task_.m;
     const V b(beta), c(gamma);
     int64_t j = 0;

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 // vMF samples, fused: random words, w, direction, norm, reflection, one write of z.
 //
-// A range of rows is cut into chunks. For a chunk all w are drawn first (cosine_sampler.h). Then the vectors, in groups
-// of N rows with lane = row for the random numbers. The reflection is the stable one of the two that a sign allows
-// (docs/sampling.md). Few columns: everything stays lane = row, with transposes in and out, compiled for each number of
-// columns. Many columns: the normals are turned into rows once, and the reflection runs along the rows.
+// A range of rows is cut into chunks. For a chunk all w are drawn first (cosine_sampler.h). Then
+// the vectors, in groups of N rows with lane = row for the random numbers. The reflection is the
+// stable one of the two that a sign allows (docs/sampling.md). Few columns: everything stays lane =
+// row, with transposes in and out, compiled for each number of columns. Many columns: the normals
+// are turned into rows once, and the reflection runs along the rows.
 #include <algorithm>
 #include <vector>
 
 #include "cpu/kernels/cosine_sampler.h"
 #include "cpu/kernels/rows.h"
-#include "math/normal.h"
 #include "cpu/kernels/tiles.h"
+#include "math/normal.h"
 
 namespace svmf {
 inline namespace SVMF_ISA {
@@ -26,7 +27,8 @@ class VectorWriter {
   static constexpr int kDraws = kDrawsPerBlock<S>;
 
  public:
-  explicit VectorWriter(const SampleRows<S>& task) : task_(task), loc_end_(task.loc + task.batch * task.m) {
+  explicit VectorWriter(const SampleRows<S>& task)
+      : task_(task), loc_end_(task.loc + task.batch * task.m) {
     if (task.m >= kFewColumns<S>) {
       stride_ = task.m + 2 * kWidth;
       scratch_.resize(static_cast<size_t>(kWidth * stride_));
@@ -37,7 +39,8 @@ class VectorWriter {
   void write(const CosineChunk<S>& chunk, int64_t first, int count, S* range_end) {
     with_columns<S>(task_.m, [&](auto columns) {
       for (int i = 0; i < count; i += kWidth) {
-        write_group<decltype(columns)::value>(chunk, i, first + i, std::min(kWidth, count - i), range_end);
+        write_group<decltype(columns)::value>(chunk, i, first + i, std::min(kWidth, count - i),
+                                              range_end);
       }
     });
   }
@@ -45,7 +48,8 @@ class VectorWriter {
  private:
   // kColumns is m where it is small, else 0.
   template <int kColumns>
-  SVMF_INLINE void write_group(const CosineChunk<S>& chunk, int i, int64_t first, int n, S* range_end) {
+  SVMF_INLINE void write_group(const CosineChunk<S>& chunk, int i, int64_t first, int n,
+                               S* range_end) {
     const Cosine<V> c{V::load(chunk.below + i), V::load(chunk.above + i)};
     const V w = cosine_value(c), sine = square_root(c.below * c.above);
     const S* loc[kWidth];
@@ -54,15 +58,18 @@ class VectorWriter {
       loc[j] = task_.loc + b * task_.m;
       if (j < n - 1 && ++b == task_.batch) b = 0;
     }
-    if constexpr (kColumns != 0) write_few_columns<kColumns>(chunk, i, first, n, w, sine, loc, range_end);
-    else write_many_columns(first, n, w, sine, loc, range_end);
+    if constexpr (kColumns != 0)
+      write_few_columns<kColumns>(chunk, i, first, n, w, sine, loc, range_end);
+    else
+      write_many_columns(first, n, w, sine, loc, range_end);
   }
 
   // K blocks of normals from block number `first_block` on.
   template <int K>
   SVMF_INLINE void draw_normals(const RowCounters<V>& rows, int64_t first_block, V* out) {
     Block blocks[K];
-    for (int k = 0; k < K; ++k) blocks[k] = rows.block(static_cast<uint32_t>(first_block + k), kPurposeDirection);
+    for (int k = 0; k < K; ++k)
+      blocks[k] = rows.block(static_cast<uint32_t>(first_block + k), kPurposeDirection);
     philox(blocks, task_.seed);
     for (int k = 0; k < K; ++k) {
       V values[kDraws];
@@ -83,8 +90,10 @@ class VectorWriter {
     } else {
       constexpr int kBlocks = (kColumns - 1 + kDraws - 1) / kDraws;
       const RowCounters<V> rows(static_cast<uint64_t>(first));
-      for (int block = 0; block + 2 <= kBlocks; block += 2) draw_normals<2>(rows, block, g + 1 + block * kDraws);
-      if constexpr (kBlocks % 2 == 1) draw_normals<1>(rows, kBlocks - 1, g + 1 + (kBlocks - 1) * kDraws);
+      for (int block = 0; block + 2 <= kBlocks; block += 2)
+        draw_normals<2>(rows, block, g + 1 + block * kDraws);
+      if constexpr (kBlocks % 2 == 1)
+        draw_normals<1>(rows, kBlocks - 1, g + 1 + (kBlocks - 1) * kDraws);
       V sum = g[1] * g[1];
       for (int j = 2; j < kColumns; ++j) sum = mul_add(g[j], g[j], sum);
       return sum;
@@ -92,8 +101,8 @@ class VectorWriter {
   }
 
   template <int kColumns>
-  SVMF_INLINE void write_few_columns(const CosineChunk<S>& chunk, int i, int64_t first, int n, V w, V sine,
-                                     const S* const* loc, S* range_end) {
+  SVMF_INLINE void write_few_columns(const CosineChunk<S>& chunk, int i, int64_t first, int n, V w,
+                                     V sine, const S* const* loc, S* range_end) {
     V g[kColumns + 2 * kDraws];
     const V square_length = direction<kColumns>(chunk, i, first, g);
     const V s = kColumns <= 3 ? sine : sine / square_root(square_length);
@@ -112,9 +121,10 @@ class VectorWriter {
     Tiles<kColumns, S>::store(z, task_.z + first * kColumns, n, range_end);
   }
 
-  // The normals of N rows, turned into rows of scratch_ (from column 1 on: column 0 is no normal, and without it every
-  // register is loaded from where one was stored); returns their squared lengths. The sum is
-  // compensated tile by tile, so that z has unit length to a few eps at every m.
+  // The normals of N rows, turned into rows of scratch_ (from column 1 on: column 0 is no normal,
+  // and without it every register is loaded from where one was stored); returns their squared
+  // lengths. The sum is compensated tile by tile, so that z has unit length to a few eps at every
+  // m.
   V direction_rows(int64_t first) {
     const int64_t m = task_.m;
     constexpr int kTileColumns = std::max(kWidth, kDraws);
@@ -137,7 +147,8 @@ class VectorWriter {
         V tile[kWidth];
         for (int j = 0; j < kWidth; ++j) tile[j] = columns[t + j];
         transpose(tile);
-        for (int j = 0; j < kWidth; ++j) tile[j].store(scratch_.data() + j * stride_ + (start - 1) + t);
+        for (int j = 0; j < kWidth; ++j)
+          tile[j].store(scratch_.data() + j * stride_ + (start - 1) + t);
       }
     }
     return total + carry;
@@ -159,7 +170,8 @@ class VectorWriter {
     for (int r = 0; r < n; ++r) {
       S* z = task_.z + (first + r) * m;
       z[0] = z0[r];
-      write_row(scratch_.data() + r * stride_, loc[r] + 1, V(s[r]), V(beta[r]), z + 1, m - 1, range_end);
+      write_row(scratch_.data() + r * stride_, loc[r] + 1, V(s[r]), V(beta[r]), z + 1, m - 1,
+                range_end);
     }
   }
 
@@ -176,14 +188,19 @@ class VectorWriter {
     return sum_lanes(even + odd);
   }
 
-  // z = s g + beta mu. The last register may run into the next row, which is written later, but not past the range.
-  static SVMF_INLINE void write_row(const S* g, const S* mu, V s, V beta, S* z, int64_t count, S* range_end) {
+  // z = s g + beta mu. The last register may run into the next row, which is written later, but not
+  // past the range.
+  static SVMF_INLINE void write_row(const S* g, const S* mu, V s, V beta, S* z, int64_t count,
+                                    S* range_end) {
     int64_t j = 0;
-    for (; j + kWidth <= count; j += kWidth) mul_add(s, V::load(g + j), beta * V::load(mu + j)).store(z + j);
+    for (; j + kWidth <= count; j += kWidth)
+      mul_add(s, V::load(g + j), beta * V::load(mu + j)).store(z + j);
     if (j < count) {
       const V last = mul_add(s, V::load(g + j), beta * V::load_or_zero(mu + j, count - j));
-      if (z + j + kWidth <= range_end) last.store(z + j);
-      else last.store_first(z + j, count - j);
+      if (z + j + kWidth <= range_end)
+        last.store(z + j);
+      else
+        last.store_first(z + j, count - j);
     }
   }
 
