@@ -12,8 +12,8 @@ import measured_errors
 import numpy
 import pytest
 import torch
-from conftest import PROJECT
 from measured_errors import DTYPES, QUANTITIES, Quantity
+from paths import PROJECT
 
 import svmf
 import svmf.functional as F

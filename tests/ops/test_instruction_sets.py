@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from conftest import TESTS
+from paths import TESTS
 
 import svmf
 

@@ -11,7 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from conftest import PROJECT
+from paths import PROJECT
 
 pytestmark = [
     pytest.mark.slow,

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT
+"""Where the tests and the project lie."""
+
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parent
+PROJECT = TESTS.parent
