@@ -36,7 +36,7 @@ class Overload:
             return self.transformed.apply(*args)  # type: ignore[union-attr]
         if torch.is_grad_enabled() and torch._C._any_requires_grad(*args):
             # Tensors that outlived a transform are still wrapped; torch unwraps them here as well.
-            return self.eager.apply(
+            return self.eager.apply(  # type: ignore[attr-defined]
                 *[_unwrap_if_dead(a) if isinstance(a, Tensor) else a for a in args]
             )
         with _below_autograd():

@@ -114,9 +114,8 @@ class DirectionalDistribution(Distribution):
             return
         with without_autograd():
             norm = torch.linalg.vector_norm(loc, dim=-1)
-            low, high = norm.aminmax()
-            smallest, largest = concentration.aminmax()
-        low, high, smallest, largest = read(low, high, smallest, largest)
+            bounds = read(*norm.aminmax(), *concentration.aminmax())
+        low, high, smallest, largest = bounds
         tolerance = UNIT_TOLERANCES[loc.dtype]
         # Written so that nan fails.
         if not (low >= 1 - tolerance and high <= 1 + tolerance):
@@ -150,9 +149,9 @@ class DirectionalDistribution(Distribution):
     def __getitem__(self: Self, index: Any) -> Self:
         """The distributions at `index` of the batch, which is indexed as a tensor would be."""
         concentration = self.concentration[index]
-        whole = index if isinstance(index, tuple) else (index,)
-        if any(part is Ellipsis for part in whole):
-            return self._new(self.loc[(*whole, slice(None))], concentration)
+        parts = index if isinstance(index, tuple) else (index,)
+        if any(part is Ellipsis for part in parts):
+            index = (*parts, slice(None))  # the ellipsis would swallow the vectors' dimension
         return self._new(self.loc[index], concentration)
 
     def to(self: Self, *args: Any, **kwargs: Any) -> Self:

@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch import Generator, Size, Tensor
 from torch.distributions import Distribution
+from torch.types import _size
 
 from svmf import functional as F
 from svmf.constraints import unit_vector
@@ -37,7 +38,7 @@ class HypersphericalUniform(Distribution):
     def __init__(
         self,
         dim: int,
-        batch_shape: Size | tuple[int, ...] = (),
+        batch_shape: _size = (),
         *,
         dtype: torch.dtype | None = None,
         device: torch.device | str | None = None,
@@ -71,18 +72,14 @@ class HypersphericalUniform(Distribution):
     def _zero(self) -> Tensor:
         return torch.zeros((), dtype=self._dtype, device=self._device)
 
-    def rsample(
-        self, sample_shape: Size | tuple[int, ...] = (), *, generator: Generator | None = None
-    ) -> Tensor:
+    def rsample(self, sample_shape: _size = (), *, generator: Generator | None = None) -> Tensor:
         """Samples of shape [*sample_shape, *batch_shape, m]: vMF samples of concentration 0."""
         loc = torch.zeros(self.event_shape, dtype=self._dtype, device=self._device)
         loc[0] = 1
         shape = Size(sample_shape) + self.batch_shape
         return F.vmf_rsample(loc, self._zero(), shape, generator=generator)
 
-    def sample(
-        self, sample_shape: Size | tuple[int, ...] = (), *, generator: Generator | None = None
-    ) -> Tensor:
+    def sample(self, sample_shape: _size = (), *, generator: Generator | None = None) -> Tensor:
         return self.rsample(sample_shape, generator=generator)
 
     def _validate_sample(self, value: Tensor) -> None:

@@ -8,6 +8,7 @@ beta = (m-1)/2, so that samples need no rejection and all constants are Gamma fu
 import torch
 from torch import Size, Tensor
 from torch.distributions import Dirichlet
+from torch.types import _size
 
 from svmf import functional as F
 from svmf.distributions._directional import DirectionalDistribution
@@ -31,7 +32,7 @@ class PowerSpherical(DirectionalDistribution):
     tensor(1.4423)
     """
 
-    def rsample(self, sample_shape: Size | tuple[int, ...] = ()) -> Tensor:
+    def rsample(self, sample_shape: _size = ()) -> Tensor:
         """Samples of shape [*sample_shape, *batch_shape, m] that carry gradients."""
         shape = self._extended_shape(sample_shape)
         half = (shape[-1] - 1) / 2

@@ -8,7 +8,8 @@ costs time is one call of `svmf.functional`.
 from typing import Any
 
 import torch
-from torch import Generator, Size, Tensor
+from torch import Generator, Tensor
+from torch.types import _size
 
 from svmf import functional as F
 from svmf.distributions._checks import values_can_be_read
@@ -45,7 +46,7 @@ class VonMisesFisher(DirectionalDistribution):
 
     def rsample(
         self,
-        sample_shape: Size | tuple[int, ...] = (),
+        sample_shape: _size = (),
         *,
         gradient: str = "pathwise",
         generator: Generator | None = None,
@@ -72,7 +73,7 @@ class VonMisesFisher(DirectionalDistribution):
 
     def rsample_kl(
         self,
-        sample_shape: Size | tuple[int, ...] = (),
+        sample_shape: _size = (),
         *,
         gradient: str = "pathwise",
         generator: Generator | None = None,
@@ -82,9 +83,7 @@ class VonMisesFisher(DirectionalDistribution):
             self.loc, self.concentration, sample_shape, gradient=gradient, generator=generator
         )
 
-    def sample(
-        self, sample_shape: Size | tuple[int, ...] = (), *, generator: Generator | None = None
-    ) -> Tensor:
+    def sample(self, sample_shape: _size = (), *, generator: Generator | None = None) -> Tensor:
         """Samples of shape [*sample_shape, *batch_shape, m], without gradients."""
         with torch.no_grad():
             return F.vmf_rsample(self.loc, self.concentration, sample_shape, generator=generator)

@@ -22,7 +22,7 @@ class HypersphericalUniform(distributions.HypersphericalUniform):
 
     @property
     def device(self) -> torch.device:
-        return torch.device(self._device)
+        return torch.device(self._device or "cpu")
 
     @device.setter
     def device(self, value: torch.device | str) -> None:
