@@ -34,7 +34,8 @@ def circle_figure(panels: Sequence[tuple[str, Tensor, Tensor]], path: Path) -> P
     for position, (title, codes, angles) in enumerate(panels):
         axes = figure.add_subplot(1, len(panels), position + 1)
         colour = torch.remainder(angles, 2 * torch.pi)
-        axes.scatter(codes[:, 0], codes[:, 1], c=colour, cmap="hsv", s=6, vmin=0, vmax=6.2832)
+        x, y = codes.numpy().T
+        axes.scatter(x, y, c=colour.numpy(), cmap="hsv", s=6, vmin=0, vmax=6.2832)
         axes.set_title(title)
         axes.set_aspect("equal")
         reach = float(codes.abs().max()) * 1.1
@@ -71,7 +72,8 @@ def hammer_figure(codes: Tensor, labels: Tensor, title: str, path: Path) -> Path
 def _scatter_classes(axes: Any, x: Tensor, y: Tensor, labels: Tensor) -> None:
     for label in sorted(set(labels.tolist())):
         member = labels == label
-        axes.scatter(x[member], y[member], s=3, label=str(label), color=f"C{label % 10}")
+        points = x[member].numpy(), y[member].numpy()
+        axes.scatter(*points, s=3, label=str(label), color=f"C{label % 10}")
     axes.legend(markerscale=4, fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
 
 
@@ -85,12 +87,11 @@ def image_grid(images: Tensor, columns: int, height: int, width: int) -> Tensor:
     return canvas
 
 
-def picture(canvas: Tensor, title: str, path: Path, mask: Tensor | None = None) -> Path:
-    """A grey picture; `mask` leaves out what is outside a projection."""
+def picture(canvas: Tensor, title: str, path: Path) -> Path:
+    """A grey picture: 0 is black, 1 is white."""
     figure = new_figure(canvas.shape[1] / 90 + 0.5, canvas.shape[0] / 90 + 0.7)
     axes = figure.add_subplot(1, 1, 1)
-    shown = canvas if mask is None else torch.where(mask, canvas, torch.nan)
-    axes.imshow(shown, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+    axes.imshow(canvas.numpy(), cmap="gray", vmin=0, vmax=1, interpolation="nearest")
     axes.set_axis_off()
     axes.set_title(title, fontsize=10)
     return save_figure(figure, path)

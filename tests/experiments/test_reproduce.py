@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: MIT
+"""`svmf reproduce all --quick` from end to end, and the parts that tables are made of."""
+
+import json
+import math
+import shutil
+import statistics
+from pathlib import Path
+
+import pytest
+import scipy.stats
+import torch
+
+from svmf.cli import main
+from svmf.cli.reproduce import NAMES
+from svmf.data import CircleSet, make_circle
+from svmf.experiments.catalogue import EXPERIMENTS
+from svmf.experiments.mnist import DIMS, ESTIMATOR_DIMS, estimator_jobs, table_jobs
+from svmf.experiments.paper import TABLE1, TABLE2, TABLE3, TABLE4, TABLE4_SETTINGS, TABLE5
+from svmf.experiments.record import Job, Place, read_results, run_jobs
+from svmf.experiments.tables import markdown_table, mean_spread, verdict, welch
+
+TABLES = ("fig1", "table1", "table2", "table3", "table4", "table5", "estimators")
+FIGURES = (
+    "fig1", "latent-nvae", "latent-svae", "manifold-nvae", "manifold-svae", "samples-nvae-d2",
+    "samples-svae-d5", "analogies-m1m2", "latent-cora-nvgae", "latent-cora-svgae", "surface-area",
+)  # fmt: skip
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_everything_quickly(here, data_dir, monkeypatch, capsys):
+    monkeypatch.setenv("SVMF_DATA", str(data_dir))
+    assert main(["reproduce", "all", "--quick"]) == 0
+    first = capsys.readouterr().out
+    assert first.count("done in") > 20
+    for name in TABLES:
+        text = (here / "results-quick" / f"{name}.md").read_text()
+        assert text.startswith("# ")
+        assert text.count("\n|") > 2
+    for name in FIGURES:
+        path = here / "results-quick" / "figures" / f"{name}.png"
+        assert path.read_bytes()[:4] == b"\x89PNG", name
+    for path in (here / "results-quick").glob("*/*.json"):
+        result = json.loads(path.read_text())
+        assert result["seconds"] >= 0
+        assert set(result["versions"]) >= {"svmf", "torch", "python"}
+    # a second call repeats nothing
+    assert main(["reproduce", "all", "--quick"]) == 0
+    assert "running" not in capsys.readouterr().out
+    # a lost result is made again, and only that one
+    (here / "results-quick" / "links" / "cora-svgae-appendix-fixed-seed0.json").unlink()
+    shutil.rmtree(here / "runs")
+    assert main(["reproduce", "table4", "--quick"]) == 0
+    assert capsys.readouterr().out.count("running") == 1
+
+
+def test_any_cell_can_be_run_alone(here, capsys):
+    assert main(["reproduce", "table1", "--quick", "--dims", "3"]) == 0
+    path = here / "results-quick" / "mnist" / "svae-d3-seed0.json"
+    result = json.loads(path.read_text())
+    command = result["command"].split()
+    assert command[:3] == ["svmf", "train", "svae"]
+    assert main([*command[1:], "--out", "alone", "--quiet"]) == 0
+    capsys.readouterr()
+    assert main(["evaluate", "alone", "--samples", "5", "--limit", "50", "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out)
+    assert figures["ll"] == result["figures"]["ll"], "the same bits"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("table9",), "invalid choice"),
+        (("table1", "--seeds", "0"), "--seeds: expected at least 1"),
+        (("table1", "--dims", "0"), "--dims: expected dimensions of at least 1"),
+        (("table3", "--dims", "5"), "pairs"),
+    ],
+)
+def test_mistakes(here, capsys, arguments, message):
+    try:
+        code = main(["reproduce", *arguments])
+    except SystemExit as stop:
+        code = stop.code
+    assert code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_missing_data_skip_one_experiment_of_all(here, monkeypatch, capsys):
+    monkeypatch.delenv("SVMF_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(here / "empty"))
+    monkeypatch.setattr("svmf.cli.reproduce.NAMES", ("table4", "table5"))
+    assert main(["reproduce", "all", "--quick"]) == 1
+    assert "table4 skipped" in capsys.readouterr().err
+    assert (here / "results-quick" / "table5.md").exists()
+    assert main(["reproduce", "table4", "--quick"]) == 2
+
+
+def test_a_run_is_claimed_once(tmp_path):
+    place = Place(tmp_path / "results", tmp_path / "work", say=lambda text: None)
+    calls = []
+
+    def inner(folder: Path):
+        calls.append("outer")
+        # while this job runs, another process meets it
+        assert not run_jobs([Job("e", "k", lambda folder: calls.append("second") or {})], place)
+        return {"value": 1}
+
+    assert run_jobs([Job("e", "k", inner)], place)
+    assert calls == ["outer"]
+    assert [result["value"] for result in read_results(place, "e")] == [1]
+
+
+def test_plan_is_the_papers():
+    place = Place(Path("r"), Path("w"))
+    jobs = table_jobs(place, 3)
+    assert len({job.key for job in jobs}) == 3 * 2 * len(DIMS)
+    keys = {job.key for job in estimator_jobs(place, 1)}
+    assert {"svae-corrected-d5-seed0", "svae-rejection-d10-seed0", "psvae-d2-seed0"} <= keys
+    assert "svae-corrected-d2-seed0" not in keys
+    assert set(ESTIMATOR_DIMS) == {2, 5, 10}
+    assert set(EXPERIMENTS) == set(NAMES)
+    assert set(TABLE1) == set(TABLE2) == {(m, d) for m in ("nvae", "svae") for d in DIMS}
+    assert len(TABLE3) == 9
+    assert set(TABLE4) == set(TABLE4_SETTINGS)
+    assert all(len(row) == 9 for row in TABLE5.values())
+    # the paper's ELBO is RE - KL, to its rounding
+    for _, elbo, re, kl in TABLE1.values():
+        assert elbo[0] == pytest.approx(re[0] - kl[0], abs=0.03)
+
+
+def test_welch_and_verdict():
+    first, second = [1.0, 1.2, 0.9, 1.1], [2.0, 2.3, 1.9, 2.2, 2.1]
+    expected = scipy.stats.ttest_ind(first, second, equal_var=False).pvalue
+    assert welch(first, second) == pytest.approx(expected)
+    assert verdict(first, second).startswith("**S**")
+    assert verdict(second, first).startswith("**N**")
+    assert verdict(first, [1.0, 1.3, 0.8, 1.1]).startswith("p = ")
+    assert welch([1.0], second) is None
+    assert verdict([1.0], second) == "–"
+    assert welch([1.0, 1.0], [1.0, 1.0]) == 1.0
+    assert welch([1.0, 1.0], [2.0, 2.0]) == 0.0
+
+
+def test_table_text():
+    values = [1.0, 2.0, 4.0]
+    text = mean_spread(values, 1)
+    assert text == f"{statistics.mean(values):.1f} ± {statistics.stdev(values):.1f} (3)"
+    assert mean_spread([], 1) == "–"
+    assert mean_spread([2.0], 1) == "2.0 (1)"
+    assert markdown_table(["a", "b"], [["1", "2"]]) == "| a | b |\n| --- | --- |\n| 1 | 2 |\n"
+
+
+def test_circle_score_of_perfect_and_useless_models():
+    """Codes that are the true circle and a decoder that is the true curve score one; codes in
+    disorder and a decoder off the curve score zero."""
+    from svmf.experiments.circle import CIRCLE_MODELS, score_circle
+    from svmf.training import make_config
+    from svmf.training.processes import Processes
+    from svmf.training.run import make_task
+    from svmf.training.vae_task import CIRCLE_POINTS
+
+    config = make_config("svae", data="circle", dim=1, seed=0, threads=1)
+    task = make_task(config, Processes("cpu"))
+    circle = make_circle(CIRCLE_POINTS, 0)
+
+    class Encoder(torch.nn.Module):
+        def forward(self, x):
+            angle = circle.angles[2500 : 2500 + len(x)]
+            return torch.stack([angle.cos(), angle.sin(), torch.full_like(angle, 1e6)], dim=1)
+
+    class Decoder(torch.nn.Module):
+        def forward(self, z):
+            turn = torch.remainder(torch.atan2(z[:, 1], z[:, 0]) / (2 * math.pi), 1)
+            return circle.curve[(turn * len(circle.curve)).long() % len(circle.curve)]
+
+    task.model.encoder, task.model.decoder = Encoder(), Decoder()
+    perfect = score_circle(CIRCLE_MODELS[-1], task, circle)
+    assert perfect.correlation > 0.999
+    assert perfect.on_curve == 1.0
+    shuffled = circle.angles[torch.randperm(CIRCLE_POINTS)]
+    moved = CircleSet(circle.points, shuffled, circle.clusters, circle.curve + 100)
+    useless = score_circle(CIRCLE_MODELS[-1], task, moved)
+    assert useless.score < 0.01
