@@ -54,6 +54,10 @@ STABLE_TORCH_LIBRARY(svmf, m) {
       "Tensor state, "
       "Tensor loc, Tensor kappa, int gradient) -> (Tensor, Tensor)");
 
+  // The least and largest norm of a row of loc, and the least and largest kappa: for the checks of
+  // parameters. CPU only.
+  m.def("_parameter_range(Tensor loc, Tensor kappa) -> (float, float, float, float)");
+
   // What built this library, as text; and the instruction set in use.
   m.def("_build_info() -> str");
 }
