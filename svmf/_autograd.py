@@ -38,7 +38,10 @@ def _iv_ratio_slope(order: float | Tensor, x: Tensor) -> Tensor:
 def _iv_ratio_second_slope(order: float | Tensor, x: Tensor) -> Tensor:
     # R' = 1 - R^2 - (2v-1) R/x (DLMF 10.29.2), differentiated once more.
     ratio, slope, c = ops.iv_ratio(order, x), ops._iv_ratio_grad(order, x), 2 * order - 1
-    return -2 * ratio * slope - c * (slope - ratio / x) / x
+    away = torch.where(x == 0, 1, x)
+    bend = -2 * ratio * slope - c * (slope - ratio / away) / away
+    # The ratio is odd in x, or 2/x + ... for v = 0.
+    return torch.where((x == 0) & (ratio == 0), torch.zeros_like(x), bend)
 
 
 def _register_bessel(packet: Any, slope: Callable) -> None:
@@ -105,11 +108,14 @@ def _pathwise_setup(ctx: Any, inputs: tuple, output: Tensor) -> None:
 
 
 def _pathwise_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, None]:
-    w, kappa = ctx.saved_tensors
+    # The slopes are differences: half types are taken through float32, as in the kernels.
+    dtype = grad.dtype
+    wide = torch.float32 if dtype in (torch.bfloat16, torch.float16) else dtype
+    w, kappa = (t.to(wide) for t in ctx.saved_tensors)
     need_w, need_kappa, _ = ctx.needs_input_grad
     return (
-        grad * slope_in_w(w, kappa, ctx.dim) if need_w else None,
-        grad * slope_in_kappa(w, kappa, ctx.dim) if need_kappa else None,
+        (grad * slope_in_w(w, kappa, ctx.dim)).to(dtype) if need_w else None,
+        (grad * slope_in_kappa(w, kappa, ctx.dim)).to(dtype) if need_kappa else None,
         None,
     )
 

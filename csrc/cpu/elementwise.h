@@ -3,6 +3,8 @@
 // half types through float. The caller names the row kernel.
 #pragma once
 
+#include <algorithm>
+
 #include "common/tensors.h"
 #include "cpu/isa.h"
 
@@ -11,14 +13,32 @@ namespace svmf {
 // About 20 us of work: below that a second thread costs more than it brings.
 inline constexpr int64_t kElementGrain = 2048;
 
+// Ranges begin at multiples of this.
+inline constexpr int64_t kRangeBlock = 64;
+
 // f(begin, end) over ranges of [0, n), in parallel where that pays.
 template <class F>
 void for_ranges(int64_t n, int64_t grain, F f) {
   if (n <= grain) {
     if (n > 0) f(int64_t{0}, n);
   } else {
-    torch::stable::parallel_for(0, n, grain, f);
+    // Whole blocks, so that the grouping into lanes does not depend on the threads.
+    const int64_t blocks = (n + kRangeBlock - 1) / kRangeBlock;
+    const int64_t block_grain = grain < kRangeBlock ? 1 : grain / kRangeBlock;
+    torch::stable::parallel_for(0, blocks, block_grain, [&](int64_t begin, int64_t end) {
+      f(begin * kRangeBlock, std::min(n, end * kRangeBlock));
+    });
   }
+}
+
+// The same over elements, in ranges that begin at whole groups: which elements share a register,
+// and with it the last bit of a function that chooses its method per register, does not depend on
+// the number of threads.
+template <class F>
+void for_elements(int64_t n, F f) {
+  constexpr int64_t kGroup = 64;
+  for_ranges((n + kGroup - 1) / kGroup, kElementGrain / kGroup,
+             [&](int64_t begin, int64_t end) { f(begin * kGroup, std::min(end * kGroup, n)); });
 }
 
 // out = range(in, out, n) over ranges of one input.
@@ -30,7 +50,7 @@ Tensor map_elements(const Tensor& input, F range) {
     using S = decltype(type);
     const S* in = data<S>(x);
     S* result = mutable_data<S>(out);
-    for_ranges(x.numel(), kElementGrain, [&](int64_t begin, int64_t end) {
+    for_elements(x.numel(), [&](int64_t begin, int64_t end) {
       range(row_kernels<S>(), in + begin, result + begin, end - begin);
     });
   });
@@ -46,7 +66,7 @@ Tensor map_elements(const Tensor& input1, const Tensor& input2, F range) {
     using S = decltype(type);
     const S *in1 = data<S>(x), *in2 = data<S>(y);
     S* result = mutable_data<S>(out);
-    for_ranges(x.numel(), kElementGrain, [&](int64_t begin, int64_t end) {
+    for_elements(x.numel(), [&](int64_t begin, int64_t end) {
       range(row_kernels<S>(), in1 + begin, in2 + begin, result + begin, end - begin);
     });
   });

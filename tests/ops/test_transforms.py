@@ -14,7 +14,11 @@ def test_vmap_equals_a_loop(case: Case) -> None:
     tensors = case.tensors()
     mapped = vmap(case.call)(*tensors)
     loop = torch.stack([case.call(*row) for row in zip(*tensors, strict=True)])
-    assert torch.equal(mapped, loop)
+    if case.name.startswith("vmf_pathwise"):
+        # In float64 its method, and so the last bit, may depend on the register's other lanes.
+        torch.testing.assert_close(mapped, loop, rtol=1e-15, atol=0)
+    else:
+        assert torch.equal(mapped, loop)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

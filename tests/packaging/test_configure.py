@@ -50,8 +50,8 @@ def test_cuda_on_without_nvcc(tmp_path: Path, path_without_nvcc: str) -> None:
     )
     assert finished.returncode != 0
     assert (
-        "svmf: SVMF_CUDA=ON, but no nvcc was found. Put nvcc on PATH, or set CUDACXX=/path/to/nvcc, "
-        "or build with SVMF_CUDA=OFF."
+        "svmf: SVMF_CUDA=ON, but no nvcc was found. Put nvcc on PATH, or set "
+        "CUDACXX=/path/to/nvcc, or build with SVMF_CUDA=OFF."
     ) in one_line(finished.stderr)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The wheel serves every Python from 3.10 on and contains the package alone; a rebuild compiles what
-changed and nothing else. Both build in a copy of the sources."""
+"""The wheel serves every Python from 3.10 on and contains the package alone; a rebuild compiles
+what changed and nothing else. Both build in a copy of the sources."""
 
 import os
 import re
