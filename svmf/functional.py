@@ -223,3 +223,15 @@ def vmf_rsample_with_correction(
         loc, kappa, seed, sample_shape, torch.is_grad_enabled()
     )
     return z, log_ratio
+
+
+def parameter_range(loc: Tensor, kappa: Tensor) -> tuple[float, float, float, float]:
+    """The least and largest norm of a row of `loc` and the least and largest `kappa`; nan if any is.
+
+    For the checks of `svmf.distributions`. loc [*batch, m] and kappa [*batch], not empty.
+    """
+    if loc.is_cpu:
+        return _ops._parameter_range.default(loc, kappa)
+    norm = torch.linalg.vector_norm(loc.detach(), dim=-1)
+    bounds = torch.stack((*norm.aminmax(), *kappa.detach().aminmax())).tolist()  # one copy
+    return bounds[0], bounds[1], bounds[2], bounds[3]

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
 """What a user sees after a mistake: the class, the argument, what was expected, what came."""
 
+import math
+
 import pytest
 import torch
 from torch.distributions import Distribution
 
+from svmf import functional
 from svmf.distributions import HypersphericalUniform, PowerSpherical, VonMisesFisher
 
 UNIT = torch.tensor([[1.0, 0.0, 0.0], [0.0, 0.6, 0.8]])
@@ -90,3 +93,18 @@ def test_a_norm_within_rounding_is_accepted():
         for dim in (2, 3, 100, 10_000):
             loc = torch.randn(20, dim, generator=generator).to(dtype)
             VonMisesFisher(loc / loc.norm(dim=-1, keepdim=True), 1.0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("shape", [(1, 2), (64, 10), (3, 5, 17), (9000, 33)])
+def test_parameter_range_equals_torch(dtype, shape):
+    generator = torch.Generator().manual_seed(0)
+    loc = torch.randn(*shape, generator=generator).to(dtype)
+    kappa = torch.randn(*shape[:-1], generator=generator).to(dtype)
+    wide = loc.double() if dtype == torch.float64 else loc.float()
+    expected = [*wide.norm(dim=-1).aminmax(), *kappa.aminmax()]
+    for rows in (loc, loc.mT.contiguous().mT):
+        actual = functional.parameter_range(rows, kappa)
+        assert actual == pytest.approx([bound.item() for bound in expected], rel=1e-6)
+    loc[0, 0] = kappa[-1] = NAN
+    assert all(math.isnan(bound) for bound in functional.parameter_range(loc, kappa))
