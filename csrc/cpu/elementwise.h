@@ -13,21 +13,13 @@ namespace svmf {
 // About 20 us of work: below that a second thread costs more than it brings.
 inline constexpr int64_t kElementGrain = 2048;
 
-// Ranges begin at multiples of this.
-inline constexpr int64_t kRangeBlock = 64;
-
 // f(begin, end) over ranges of [0, n), in parallel where that pays.
 template <class F>
 void for_ranges(int64_t n, int64_t grain, F f) {
   if (n <= grain) {
     if (n > 0) f(int64_t{0}, n);
   } else {
-    // Whole blocks, so that the grouping into lanes does not depend on the threads.
-    const int64_t blocks = (n + kRangeBlock - 1) / kRangeBlock;
-    const int64_t block_grain = grain < kRangeBlock ? 1 : grain / kRangeBlock;
-    torch::stable::parallel_for(0, blocks, block_grain, [&](int64_t begin, int64_t end) {
-      f(begin * kRangeBlock, std::min(n, end * kRangeBlock));
-    });
+    torch::stable::parallel_for(0, n, grain, f);
   }
 }
 
