@@ -57,12 +57,37 @@ if(torch_major AND NOT torch_major STREQUAL nvcc_major)
     "${SVMF_TORCH_CUDA_VERSION}. Use an nvcc of CUDA ${torch_major} (CUDACXX=/path/to/nvcc), or SVMF_CUDA=OFF.")
 endif()
 
-# cudart is linked statically: the module loads on machines without CUDA, and the CPU ops work there.
-function(svmf_target_cuda target)
-  set_target_properties(${target} PROPERTIES CUDA_RUNTIME_LIBRARY Static CUDA_VISIBILITY_PRESET hidden)
-  target_compile_options(${target} PRIVATE
+# The compiler's report on every kernel (registers, spills, shared memory), kept beside the objects for
+# tools/cuda_report.py.
+option(SVMF_PTXAS_REPORT "Keep ptxas' report of every kernel beside its object" OFF)
+
+# The objects of the CUDA ops. --fmad=false: an fma is written where it is meant, as on the CPU.
+function(svmf_add_cuda_ops)
+  add_library(svmf_cuda_ops OBJECT ${ARGN})
+  target_include_directories(svmf_cuda_ops PRIVATE csrc)
+  target_include_directories(svmf_cuda_ops SYSTEM PRIVATE ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
+  target_link_libraries(svmf_cuda_ops PRIVATE svmf_compile_options svmf_torch)
+  set_target_properties(svmf_cuda_ops PROPERTIES CUDA_VISIBILITY_PRESET hidden)
+  target_compile_definitions(svmf_cuda_ops PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:SVMF_ISA=isa_cuda>)
+  target_compile_options(svmf_cuda_ops PRIVATE
     $<$<COMPILE_LANGUAGE:CUDA>:-O3 --fmad=false -Xcompiler=-fno-math-errno -Xcompiler=-Wno-psabi>)
   if(SVMF_WERROR)
-    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>)
+    target_compile_options(svmf_cuda_ops PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>)
   endif()
+  if(SVMF_PTXAS_REPORT)
+    target_compile_options(svmf_cuda_ops PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Xptxas=-v>)
+    set_target_properties(svmf_cuda_ops PROPERTIES
+      CUDA_COMPILER_LAUNCHER "${Python_EXECUTABLE};${CMAKE_CURRENT_SOURCE_DIR}/tools/keep_ptxas_report.py")
+    # The CUDA ops without the rest: enough to see that everything compiles, links and loads.
+    Python_add_library(svmf_cuda_only MODULE USE_SABI 3.10 EXCLUDE_FROM_ALL csrc/module.cpp csrc/schemas.cpp)
+    target_link_libraries(svmf_cuda_only PRIVATE svmf_torch)
+    target_link_options(svmf_cuda_only PRIVATE -Wl,-z,defs)
+    svmf_link_cuda_ops(svmf_cuda_only)
+  endif()
+endfunction()
+
+# cudart is linked statically: the module loads on machines without CUDA, and the CPU ops work there.
+function(svmf_link_cuda_ops target)
+  target_link_libraries(${target} PRIVATE svmf_cuda_ops ${CMAKE_DL_LIBS})
+  set_target_properties(${target} PROPERTIES CUDA_RUNTIME_LIBRARY Static LINKER_LANGUAGE CUDA)
 endfunction()

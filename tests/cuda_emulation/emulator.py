@@ -39,6 +39,8 @@ ENVIRONMENT = {
     "ASAN_OPTIONS": "detect_leaks=0:detect_stack_use_after_return=0",
     "TSAN_OPTIONS": "halt_on_error=1:exitcode=66:report_signal_unsafe=0",
 }
+# Seconds for one run of cases; a hundred times what they take.
+TIMEOUT = 500
 ORDERS = ("forward", "reverse", "shuffled")
 
 
@@ -108,21 +110,58 @@ def compile_object(source: Path, flags: list[str], csrc: Path = CSRC) -> Path:
     return out
 
 
-def build(sanitizer: str, sources: Sequence[Path] | None = None, csrc: Path = CSRC) -> Path:
-    """A driver program for all kernels, or for given sources in a changed copy of csrc."""
-    flags = [*COMMON_FLAGS, *fma_flag(), *SANITIZERS[sanitizer]]
+def _flags(sanitizer: str) -> list[str]:
+    return [*COMMON_FLAGS, *fma_flag(), *SANITIZERS[sanitizer]]
+
+
+def _link(sanitizer: str, objects: list[Path]) -> Path:
     # The fibers themselves are not instrumented: their bookkeeping is not the kernel's.
     plain = [*COMMON_FLAGS, "-O2", f"-DSVMF_EMULATION_{sanitizer.upper()}"]
-    if sources is None:
-        sources = [*sorted((csrc / "cuda" / "kernels").glob("*.cu")), HERE / "driver.cpp"]
-    objects = [compile_object(source, flags, csrc) for source in sources]
-    objects.append(compile_object(HERE / "runtime.cpp", plain, csrc))
+    objects = [*objects, compile_object(HERE / "runtime.cpp", plain)]
     program = BUILD / f"driver-{sanitizer}-{_digest(objects)}"
     if not program.exists():
         partial = program.with_suffix(f".{os.getpid()}")
-        _run([COMPILER, *flags, *map(str, objects), "-o", str(partial)])
+        _run([COMPILER, *SANITIZERS[sanitizer], *map(str, objects), "-o", str(partial)])
         partial.replace(program)
     return program
+
+
+def kernel_sources() -> list[Path]:
+    return sorted((CSRC / "cuda" / "kernels").glob("*.cu"))
+
+
+def build(sanitizer: str, sources: Sequence[Path] | None = None) -> Path:
+    """A driver program for all kernels, or a program from given sources."""
+    sources = [*kernel_sources(), HERE / "driver.cpp"] if sources is None else sources
+    return _link(sanitizer, [compile_object(source, _flags(sanitizer)) for source in sources])
+
+
+def build_with_mutant(sanitizer: str, csrc: Path, unit: str) -> Path:
+    """The driver with one .cu file taken from a changed copy of csrc, in a namespace of its own."""
+    flags = [f for f in _flags(sanitizer) if not f.startswith("-DSVMF_ISA")]
+    mutant = compile_object(csrc / "cuda" / "kernels" / unit, [*flags, "-DSVMF_ISA=isa_mutant"], csrc)
+    others = [source for source in [*kernel_sources(), HERE / "driver.cpp"] if source.name != unit]
+    return _link(sanitizer, [*(compile_object(s, _flags(sanitizer)) for s in others), mutant])
+
+
+def build_library(torch_folder: Path) -> Path:
+    """The op wrappers of csrc/cuda over emulated kernels, as a library for torch.ops.load_library."""
+    kernels = [*COMMON_FLAGS, *fma_flag(), "-fPIC", "-fvisibility=hidden"]
+    wrappers = [*kernels, "-DTORCH_TARGET_VERSION=0x020a000000000000", "-isystem", str(torch_folder / "include")]
+    names = ("elementwise.cpp", "vmf_vectors.cpp", "vmf_sample.cpp")
+    objects = [compile_object(source, kernels) for source in [*kernel_sources(), HERE / "runtime.cpp"]]
+    objects += [compile_object(CSRC / "cuda" / name, wrappers) for name in names]
+    objects.append(compile_object(HERE / "ops" / "register_emulated.cpp", wrappers))
+    library = BUILD / f"svmf_emulated-{_digest(objects)}.so"
+    if not library.exists():
+        partial = library.with_suffix(f".{os.getpid()}")
+        torch_lib = torch_folder / "lib"
+        _run(
+            [COMPILER, "-shared", "-Wl,-z,defs", *map(str, objects), f"-L{torch_lib}", "-ltorch_cpu", "-lc10"]
+            + [f"-Wl,-rpath,{torch_lib}", "-o", str(partial)]
+        )
+        partial.replace(library)
+    return library
 
 
 def run(program: Path, cases: Sequence[Case], folder: Path) -> None:
@@ -134,12 +173,16 @@ def run(program: Path, cases: Sequence[Case], folder: Path) -> None:
             for array in case.inputs:
                 if array is not None:
                     file.write(np.ascontiguousarray(array, dtype=case.dtype).tobytes())
-    done = subprocess.run(
-        [str(program), str(request), str(answer)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **ENVIRONMENT},
-    )
+    try:
+        done = subprocess.run(
+            [str(program), str(request), str(answer)],
+            capture_output=True,
+            text=True,
+            env={**os.environ, **ENVIRONMENT},
+            timeout=TIMEOUT,
+        )
+    except subprocess.TimeoutExpired:
+        raise EmulationError(f"still running after {TIMEOUT} s") from None
     if done.returncode != 0:
         raise EmulationError(f"exit code {done.returncode}\n{done.stderr[:4000]}")
     data, position = answer.read_bytes(), 0

@@ -346,6 +346,7 @@ uint64_t meet(Meeting kind, unsigned mask, uint64_t value, int source, const cha
 
 int launch(const Launch& what, const std::function<void()>& kernel) {
   const dim3 block = what.block, grid = what.grid;
+  if (settings().refuse_launches) return cudaErrorInvalidConfiguration;
   if (block.y != 1 || block.z != 1 || grid.y != 1 || grid.z != 1)
     return cudaErrorInvalidConfiguration;
   if (block.x < 1 || block.x > kMaxBlock || grid.x < 1 || grid.x > 0x7fffffffu ||

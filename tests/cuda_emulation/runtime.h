@@ -13,6 +13,7 @@ struct Settings {
   Order order = Order::kForward;
   uint64_t shuffle_seed = 1;
   int processors = 4;  // what cudaDevAttrMultiProcessorCount answers
+  bool refuse_launches = false;
 };
 Settings& settings();
 

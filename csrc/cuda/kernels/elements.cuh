@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "cuda/kernels/launch.h"
 #include "cuda/kernels/staged.cuh"
-#include "cuda/kernels/tile_plan.h"
 
 namespace svmf {
 inline namespace SVMF_ISA {
@@ -29,13 +29,9 @@ template <class Function, class S, class... Inputs>
 cudaError_t launch_elements(const typename Function::Constants& constants, S* out, int64_t n,
                             cudaStream_t stream, Inputs... in) {
   if (n == 0) return cudaSuccess;
-  const int64_t blocks = (n + kElementBlock - 1) / kElementBlock;
-  const int64_t most = static_cast<int64_t>(processor_count()) * kGridPerProcessor;
-  const cudaLaunchConfig_t config =
-      launch_config(static_cast<int>(blocks < most ? blocks : most), kElementBlock,
-                    sizeof(typename Function::Constants), stream);
-  return cudaLaunchKernelEx(&config, elements_kernel<Function, S, Inputs...>, constants, out, n,
-                            in...);
+  return launch_kernel(elements_kernel<Function, S, Inputs...>,
+                       (n + kElementBlock - 1) / kElementBlock, kElementBlock,
+                       sizeof(typename Function::Constants), stream, constants, out, n, in...);
 }
 
 }  // namespace SVMF_ISA

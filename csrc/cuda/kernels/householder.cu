@@ -14,12 +14,11 @@ cudaError_t launch(HouseholderTask<S> task, cudaStream_t stream) {
   task.team_size = plan.team_size;
   task.tile_rows = plan.tile_rows;
   if (plan.block_team) {
-    const cudaLaunchConfig_t config = launch_config(
-        plan.grid, plan.block, BlockTeam::exchange_bytes<S>(kBackward ? 3 : 2), stream);
-    return cudaLaunchKernelEx(&config, householder_kernel<S, BlockTeam, kBackward>, task);
+    return launch_kernel(householder_kernel<S, BlockTeam, kBackward>, plan.blocks, plan.block,
+                         BlockTeam::exchange_bytes<S>(kBackward ? 3 : 2), stream, task);
   }
-  const cudaLaunchConfig_t config = launch_config(plan.grid, plan.block, 0, stream);
-  return cudaLaunchKernelEx(&config, householder_kernel<S, WarpTeam, kBackward>, task);
+  return launch_kernel(householder_kernel<S, WarpTeam, kBackward>, plan.blocks, plan.block, 0,
+                       stream, task);
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Host side of team.cuh: how many threads work on a row, how many rows make a tile, how large the
-// grid is. The team depends on m alone, so that sums are added in the same order for every batch;
-// the rest depends on the number of rows and of multiprocessors, and cannot be seen in the results.
+// Host side of team.cuh: how many threads work on a row and how many rows make a tile. The team
+// depends on m alone, so that sums are added in the same order for every batch; the tiles depend on
+// the number of rows and of multiprocessors, and cannot be seen in the results.
 #pragma once
 
-#include <cuda_runtime.h>
-
 #include <cstdint>
+
+#include "cuda/kernels/launch.h"
 
 namespace svmf {
 
@@ -15,7 +15,7 @@ struct TilePlan {
   int team_size;    // threads per row; a power of two up to 32, or the whole block
   int tile_rows;    // rows per tile, at most 32
   int block;        // threads per block
-  int grid;         // blocks
+  int64_t blocks;   // as many as have a tile
 };
 
 inline constexpr int kWarpSize = 32;
@@ -25,23 +25,11 @@ inline constexpr int kLargeTeam = 256;
 // Warps or blocks per multiprocessor that keep it busy: as long as a larger tile leaves this many,
 // it is worth taking.
 inline constexpr int kBusyOwners = 8;
-// Blocks per multiprocessor in a grid; more rows than that are walked through in strides.
-inline constexpr int kGridPerProcessor = 32;
 
 inline int power_of_two_at_least(int64_t n) {
   int p = 1;
   while (p < n) p *= 2;
   return p;
-}
-
-inline int processor_count() {
-  int device = 0, processors = 0;
-  if (cudaGetDevice(&device) != cudaSuccess ||
-      cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess ||
-      processors < 1) {
-    processors = 1;  // the launch itself will report what is wrong
-  }
-  return processors;
 }
 
 // `items` units of work per row; a warp takes up to `warp_items` of a row, and a larger row gets a
@@ -73,24 +61,14 @@ inline TilePlan plan_tiles(TilePlan plan, int64_t rows, int most_rows) {
   const int least_rows = plan.block_team ? 1 : kWarpSize / plan.team_size;
   const int owners =
       plan.block_team ? 1 : kTeamBlock / kWarpSize;  // tiles that a block works on at once
-  const int64_t processors = processor_count();
+  int processors = 1;
+  if (count_processors(&processors) != cudaSuccess) processors = 1;  // the launch will report it
   plan.tile_rows = most_rows > least_rows ? most_rows : least_rows;
-  while (plan.tile_rows > least_rows && rows < processors * kBusyOwners * plan.tile_rows)
-    plan.tile_rows /= 2;
+  const int64_t busy = int64_t(processors) * kBusyOwners;
+  while (plan.tile_rows > least_rows && rows < busy * plan.tile_rows) plan.tile_rows /= 2;
   const int64_t tiles = (rows + plan.tile_rows - 1) / plan.tile_rows;
-  const int64_t blocks = (tiles + owners - 1) / owners;
-  const int64_t most_blocks = processors * kGridPerProcessor;
-  plan.grid = static_cast<int>(blocks < most_blocks ? blocks : most_blocks);
+  plan.blocks = (tiles + owners - 1) / owners;
   return plan;
-}
-
-inline cudaLaunchConfig_t launch_config(int grid, int block, size_t shared, cudaStream_t stream) {
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(grid));
-  config.blockDim = dim3(static_cast<unsigned>(block));
-  config.dynamicSmemBytes = shared;
-  config.stream = stream;
-  return config;
 }
 
 }  // namespace svmf

@@ -9,10 +9,8 @@ namespace {
 
 template <DistanceFunction kFunction, class Team, class S>
 cudaError_t launch_team(const DistanceTask<S>& task, const TilePlan& plan, cudaStream_t stream) {
-  const cudaLaunchConfig_t config =
-      launch_config(plan.grid, plan.block, DistanceShared<S, Team>::kBytes, stream);
-  return cudaLaunchKernelEx(&config, vmf_distance_kernel<S, Team, kFunction>, task,
-                            make_vmf_table<S>(task.m));
+  return launch_kernel(vmf_distance_kernel<S, Team, kFunction>, plan.blocks, plan.block,
+                       DistanceShared<S, Team>::kBytes, stream, task, make_vmf_table<S>(task.m));
 }
 
 template <DistanceFunction kFunction, class S>

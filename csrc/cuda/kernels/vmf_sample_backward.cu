@@ -8,14 +8,12 @@ namespace {
 
 template <SampleGradient kGradient, class Team, class S>
 cudaError_t launch_team(const BackwardTask<S>& task, const TilePlan& plan, cudaStream_t stream) {
-  const cudaLaunchConfig_t config =
-      launch_config(plan.grid, plan.block, BackwardShared<S, Team, kGradient>::kBytes, stream);
   BackwardConstants<kGradient, S> constants{};
   constants.vmf = make_vmf_table<S>(task.of.m);
   if constexpr (kGradient == SampleGradient::kPathwise)
     constants.pathwise = make_pathwise_table<S>(task.of.m);
-  return cudaLaunchKernelEx(&config, vmf_sample_backward_kernel<S, Team, kGradient>, task,
-                            constants);
+  return launch_kernel(vmf_sample_backward_kernel<S, Team, kGradient>, plan.blocks, plan.block,
+                       BackwardShared<S, Team, kGradient>::kBytes, stream, task, constants);
 }
 
 template <SampleGradient kGradient, class S>

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""Our own kernels with one line spoiled: the emulation must notice each. A mutant that survives means that the suite does
+not look at that line; a mutation whose text is gone fails too, so that the list follows the sources."""
+
+import shutil
+from dataclasses import dataclass
+
+import cases
+import emulator
+import numpy as np
+import pytest
+from test_races import race_cases
+
+KERNELS = emulator.CSRC / "cuda" / "kernels"
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """`old` becomes `new` in `file` (only the occurrence that `count` asks for); `unit` is compiled with it."""
+
+    file: str
+    old: str
+    new: str
+    unit: str
+    sanitizer: str = "asan"
+    occurrence: int = 1
+
+
+MUTATIONS = {
+    "missing barrier between the warps' sums": Mutation(
+        "team.cuh", "__syncthreads();\n    for (int k", "for (int k", "householder.cu", "tsan"
+    ),
+    "missing barrier before the exchange is used again": Mutation(
+        "team.cuh", "__syncthreads();\n  }", "}", "vmf_distance.cu", "tsan"
+    ),
+    "missing barrier after staging a table": Mutation(
+        "staged.cuh", "  __syncthreads();\n", "", "vmf_kappa.cu", "tsan"
+    ),
+    "missing sync between parking and writing": Mutation(
+        "vmf_sample.cuh", "      team.sync();\n", "", "vmf_sample.cu", "tsan"
+    ),
+    "missing sync before the next tile": Mutation(
+        "vmf_distance.cuh", "    team.sync();\n", "", "vmf_distance.cu", "tsan", occurrence=2
+    ),
+    "wrong shuffle width": Mutation(
+        "team.cuh", "x, offset);", "x, offset, 8);", "householder.cu"
+    ),
+    "sum over half of the team": Mutation("team.cuh", "size / 2", "size / 4", "householder.cu"),
+    "tail of the direction out of bounds": Mutation(
+        "vmf_sample.cuh", "if (column < m) {", "{", "vmf_sample.cu"
+    ),
+    "element after the last": Mutation("elements.cuh", "i < n;", "i <= n;", "vmf_kappa.cu"),
+    "row after the last": Mutation(
+        "team.cuh", "return wanted < count ? wanted : count - 1;", "return wanted;", "vmf_distance.cu"
+    ),
+    "park of one owner only": Mutation(
+        "vmf_sample.cuh", "Team::kOwners * rows_at_once * park_stride", "rows_at_once * park_stride", "vmf_sample.cu"
+    ),
+    "lanes that are done leave the rounds": Mutation(
+        "wood_rounds.cuh", "waiting != 0 && tried", "(waiting >> lane & 1) != 0 && tried", "vmf_sample.cu"
+    ),
+    "the last accepted attempt wins": Mutation(
+        "wood_rounds.cuh",
+        "__ffs(static_cast<int>(own_yes)) - 1",
+        "(31 - __builtin_clz(own_yes))",
+        "vmf_sample.cu",
+    ),
+    "idle teams skip the sum": Mutation(
+        "householder.cuh",
+        "      team.sum(sums",
+        "      if (!tile.has_row(team, i)) continue;\n      team.sum(sums",
+        "householder.cu",
+    ),
+    "samples left out": Mutation(
+        "vmf_sample_backward.cuh", "begin += at_once;", "begin += at_once + 1;", "vmf_sample_backward.cu"
+    ),
+}
+
+
+def build_mutant(mutation: Mutation, folder):
+    csrc = folder / "csrc"
+    shutil.copytree(emulator.CSRC, csrc, ignore=shutil.ignore_patterns("cpu", "simd", "testing"))
+    path = csrc / "cuda" / "kernels" / mutation.file
+    parts = path.read_text().split(mutation.old)
+    assert len(parts) > mutation.occurrence, f"{mutation.file} no longer has: {mutation.old!r}"
+    head, tail = parts[: mutation.occurrence], parts[mutation.occurrence :]
+    path.write_text(mutation.old.join(head) + mutation.new + mutation.old.join(tail))
+    return emulator.build_with_mutant(mutation.sanitizer, csrc, mutation.unit)
+
+
+def small_cases(unit: str) -> list[cases.Comparison]:
+    rng = np.random.default_rng(5)
+    dims = (3, 5, 6, 12, 70, 140, 1030)
+    make = {
+        "householder.cu": lambda: cases.householder_cases(rng, dims),
+        "vmf_distance.cu": lambda: cases.distance_cases(rng, dims),
+        "vmf_kappa.cu": lambda: list(cases.kappa_cases(rng))[:12],
+        "vmf_sample.cu": lambda: cases.sample_cases(rng, dims),
+        "vmf_sample_backward.cu": lambda: cases.backward_cases(rng, dims),
+    }
+    return list(make[unit]())
+
+
+@pytest.mark.parametrize("name", MUTATIONS)
+def test_mutant_is_noticed(name, compiler, tmp_path):
+    mutation = MUTATIONS[name]
+    program = build_mutant(mutation, tmp_path)
+    try:
+        if mutation.sanitizer == "tsan":
+            op = mutation.unit.removesuffix(".cu").replace("vmf_distance", "vmf_kl")
+            runs = [c for c in race_cases(np.random.default_rng(3)) if c.op.startswith(op)]
+            emulator.run(program, runs, tmp_path)
+        else:
+            comparisons = small_cases(mutation.unit)
+            emulator.run(program, [c.case for c in comparisons], tmp_path)
+            for comparison in comparisons:
+                comparison.check()
+    except (emulator.EmulationError, AssertionError):
+        return
+    pytest.fail(f"nobody noticed: {name}")

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+"""The CUDA op wrappers (checks, layouts, dtypes, shapes, errors) over emulated kernels, against the CPU ops."""
+
+import ctypes
+from pathlib import Path
+
+import emulator
+import pytest
+import torch
+
+import svmf  # noqa: F401  (registers the ops)
+
+cpu = torch.ops.svmf
+emulated = torch.ops.svmf_emulated
+# Ops that are not kernels.
+HOST_OPS = {"svmf::_build_info", "svmf::_draw_seed"}
+
+
+def schemas() -> list[torch.FunctionSchema]:
+    everything = torch._C._jit_get_all_schemas()
+    return [s for s in everything if s.name.startswith("svmf::") and s.name not in HOST_OPS]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def library(compiler):
+    torch_folder = Path(torch.__file__).resolve().parent
+    path = emulator.build_library(torch_folder)
+    definitions = torch.library.Library("svmf_emulated", "DEF")
+    for schema in schemas():
+        definitions.define(str(schema).removeprefix("svmf::"))
+    torch.ops.load_library(str(path))
+    yield ctypes.CDLL(str(path))
+    definitions._destroy()
+
+
+def packet_and_overload(space, schema):
+    packet = getattr(space, schema.name.split("::")[1])
+    return getattr(packet, schema.overload_name or "default")
+
+
+def test_every_op_has_a_cuda_kernel(library):
+    assert len(schemas()) > 25
+    for schema in schemas():
+        name = f"svmf_emulated::{schema.name.split('::')[1]}" + (
+            f".{schema.overload_name}" if schema.overload_name else ""
+        )
+        assert torch._C._dispatch_has_kernel_for_dispatch_key(name, "CPU"), name
+
+
+def vectors(*shape: int, dtype=torch.float32) -> torch.Tensor:
+    x = torch.randn(shape, dtype=torch.float64)
+    return (x / x.norm(dim=-1, keepdim=True)).to(dtype)
+
+
+SEED = torch.tensor([11])
+
+
+def arguments(name: str, overload: str, dtype: torch.dtype, layout: str) -> tuple:
+    """Inputs for an op: contiguous, strided, expanded, empty or without batch dimensions."""
+    batch = {"empty": (0, 3), "scalar": ()}.get(layout, (4, 3))
+    m = 6
+
+    def lay(t: torch.Tensor) -> torch.Tensor:
+        if layout == "strided" and t.dim() > 1:
+            return t.transpose(0, 1).contiguous().transpose(0, 1)
+        if layout == "expanded" and t.dim() > 1:
+            return t[:1].expand(t.shape)
+        return t
+
+    def values() -> torch.Tensor:
+        return lay(torch.rand(batch, dtype=torch.float64).mul(5).to(dtype))
+
+    def rows() -> torch.Tensor:
+        return lay(vectors(*batch, m, dtype=dtype))
+
+    if "iv" in name.split("_") or name.startswith(("log_iv", "_iv", "iv_")):
+        return (values() if overload else 1.5, values())
+    if name in ("householder", "_householder_backward"):
+        return tuple(rows() for _ in range(2 if name == "householder" else 3))
+    if name == "vmf_kl":
+        return rows(), values(), rows(), values()
+    if name == "vmf_log_prob":
+        return rows(), rows(), values()
+    if name in ("vmf_rsample", "vmf_rsample_kl"):
+        return rows(), values(), SEED, (2, 1), 0, True
+    if name == "vmf_rsample_with_correction":
+        return rows(), values(), SEED, (2,), True
+    if name == "_vmf_rsample_backward":
+        loc, kappa = rows(), values()
+        z, state = cpu.vmf_rsample(loc, kappa, SEED, (2,), 0, True)
+        grad = torch.randn_like(z)
+        return grad, kappa.clone(), torch.ones(2, *batch, dtype=dtype), z, state, loc, kappa, 1
+    if name == "vmf_pathwise_derivative":
+        return values() / 10, values(), m
+    if name == "vmf_concentration":
+        return values() / 5.001, m
+    return values(), m
+
+
+@pytest.mark.parametrize("layout", ["contiguous", "strided", "expanded", "empty", "scalar"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16])
+def test_ops_agree_with_the_cpu(library, dtype, layout):
+    for schema in schemas():
+        name = schema.name.split("::")[1]
+        inputs = arguments(name, schema.overload_name, dtype, layout)
+        want, got = (packet_and_overload(space, schema)(*inputs) for space in (cpu, emulated))
+        want, got = ((r,) if isinstance(r, torch.Tensor) else r for r in (want, got))
+        for w, g in zip(want, got, strict=True):
+            assert w.dtype == g.dtype, name
+            assert w.shape == g.shape, name
+            assert g.is_contiguous(), name
+            # Sums are added in another order; half types are rounded once from float32.
+            tolerance = 64 * torch.finfo(w.dtype).eps
+            torch.testing.assert_close(g, w, rtol=tolerance, atol=tolerance, msg=lambda text, n=name: f"{n}: {text}")
+
+
+BAD = {
+    "dtype": lambda space: space.vmf_kl_uniform(torch.ones(3, dtype=torch.int32), 5),
+    "dim": lambda space: space.vmf_kl_uniform(torch.ones(3), 1),
+    "order": lambda space: space.log_iv(-1.0, torch.ones(3)),
+    "order shape": lambda space: space.log_iv.tensor(torch.ones(2), torch.ones(3)),
+    "loc shape": lambda space: space.householder(torch.ones(3, 4), torch.ones(3, 5)),
+    "vectors": lambda space: space.householder(torch.ones(3, 1), torch.ones(3, 1)),
+    "kappa rows": lambda space: space.vmf_log_prob(torch.ones(3, 4), torch.ones(3, 4), torch.ones(4)),
+    "kappa dtype": lambda space: space.vmf_rsample(
+        torch.ones(3, 4), torch.ones(3, dtype=torch.float64), SEED, (), 0, True
+    ),
+    "seed": lambda space: space.vmf_rsample(
+        torch.ones(3, 4), torch.ones(3), torch.tensor([1, 2]), (), 0, True
+    ),
+    "state": lambda space: space._vmf_rsample_backward(
+        torch.ones(3, 4), None, None, torch.ones(3, 4), torch.ones(0, 3), torch.ones(3, 4), torch.ones(3), 0
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", BAD)
+def test_mistakes_have_the_messages_of_the_cpu(library, mistake):
+    messages = []
+    for space in (cpu, emulated):
+        with pytest.raises(RuntimeError) as caught:
+            BAD[mistake](space)
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1]
+
+
+def test_a_failed_launch_names_the_op(library):
+    library.svmf_emulation_refuse_launches(True)
+    try:
+        with pytest.raises(RuntimeError, match=r"vmf_kl_uniform: the CUDA launch failed: invalid configuration"):
+            emulated.vmf_kl_uniform(torch.ones(3), 5)
+        with pytest.raises(RuntimeError, match=r"vmf_rsample_kl: the CUDA launch failed"):
+            emulated.vmf_rsample_kl(vectors(3, 4), torch.ones(3), SEED, (), 0, True)
+    finally:
+        library.svmf_emulation_refuse_launches(False)
