@@ -2,6 +2,7 @@
 """A small S-VAE as a user would write it, and the functions that other processes run."""
 
 import os
+from typing import Any
 
 import torch
 import torch.distributed
@@ -64,10 +65,14 @@ class NoisyDirections(torch.utils.data.Dataset):
         return q.sample()
 
 
-def send_distribution(queue: "torch.multiprocessing.Queue", q: VonMisesFisher) -> None:
-    """Samples in another process and sends the distribution back."""
+def send_distribution(queue: Any, received: Any, q: VonMisesFisher) -> None:
+    """Samples in another process and sends the distribution back.
+
+    Tensors travel as handles to memory of the sender, which must live until they have arrived.
+    """
     torch.manual_seed(3)
     queue.put((q, q.sample((2,))))
+    received.wait(timeout=120)
 
 
 def train_distributed(rank: int, world: int, port: int, results: dict) -> None:
