@@ -98,7 +98,7 @@ SVMF_INLINE ReducedLog<V> reduce_log(V u, V correction) {
   constexpr Bits kOne = Bits(Format<S>::kBias) << kBits;
   constexpr Bits kSqrtHalf = sizeof(S) == 4 ? Bits(0x3f3504f3) : Bits(0x3fe6a09e667f3bcdLL);
   const I bits = to_bits(u);
-  const I biased = shift_right(bits + I(kOne - kSqrtHalf), kBits);                       // k + bias
+  const I biased = shift_right(add_bits(bits, I(kOne - kSqrtHalf)), kBits);              // k + bias
   const V scale = from_bits(shift_left(I(Bits(2 * Format<S>::kBias)) - biased, kBits));  // 2^-k
   const V f = mul_add(correction, scale, u * scale - V(1));
   // k as a number: put it under the bits of 2^fraction.
