@@ -72,7 +72,8 @@ def per_sample_gradients(
     svmf.reference."""
     mu, across = frame(m)
     generator = torch.Generator().manual_seed(seed)
-    parts: dict[str, list[Tensor]] = {f.name: [] for f in FUNCTIONS}
+    # Filled in place: small arrays kept between large ones would break up the heap.
+    gradients = {f.name: torch.empty(n, dtype=torch.float64) for f in FUNCTIONS}
     rows = max(1, _CHUNK_ELEMENTS // m)
     for start in range(0, n, rows):
         count = min(rows, n - start)
@@ -86,8 +87,9 @@ def per_sample_gradients(
             value = f.value(z, mu, across)
             if estimator == "corrected":
                 value = value + value.detach() * log_ratio
-            parts[f.name].append(torch.autograd.grad(value.sum(), k, retain_graph=True)[0])
-    return {name: torch.cat(gradients) for name, gradients in parts.items()}
+            (slope,) = torch.autograd.grad(value.sum(), k, retain_graph=True)
+            gradients[f.name][start : start + count] = slope
+    return gradients
 
 
 @functools.cache

@@ -6,7 +6,7 @@ A sampler is any function of (loc [m], kappa, rows, seed) that returns z [rows, 
 pair 1-w, 1+w [rows], so that wrong samplers can be put through the same checks.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import gof
@@ -55,12 +55,6 @@ def fused(dtype: torch.dtype, gradient: int = 0) -> Sampler:
     return draw
 
 
-def _chunks(n: int, rows: int) -> Iterator[int]:
-    while n > 0:
-        yield min(n, rows)
-        n -= rows
-
-
 def _tangent_frame(loc: Tensor) -> Tensor:
     """Up to two orthonormal directions [2, m] orthogonal to loc, chosen once per dimension."""
     m = loc.shape[0]
@@ -82,27 +76,35 @@ def examine(draw: Sampler, loc: Tensor, kappa: float, n: int, seed: int) -> Repo
     rows = max(64, _CHUNK_ELEMENTS // m)
     frame = _tangent_frame(loc)
     report = Report()
-    below_parts, above_parts, tangent_parts = [], [], []
+    # Filled in place: small arrays kept between large ones would break up the heap.
+    below, above = torch.empty(2, n, dtype=torch.float64)
+    tangent = torch.empty(n, frame.shape[0], dtype=torch.float64)
     total = torch.zeros(m, dtype=torch.float64)
-    vectors = 0
-    for i, count in enumerate(_chunks(n, rows)):
-        z, below, above = draw(loc, kappa, count, seed + i)
-        below_parts.append(below.double())
-        above_parts.append(above.double())
+    vectors = 0  # rows looked at as vectors: the first ones
+    for i, start in enumerate(range(0, n, rows)):
+        part = slice(start, min(n, start + rows))
+        count = part.stop - part.start
+        z, below[part], above[part] = draw(loc, kappa, count, seed + i)
         if vectors * m > _VECTOR_ELEMENTS:
             continue
         eps = torch.finfo(z.dtype).eps
         offset = z.double() - loc  # keeps the digits of z near mu
         total += offset.sum(0)
         vectors += count
-        tangent_parts.append(offset @ frame.T)
+        tangent[part] = offset @ frame.T
         square = z.double().square().sum(-1)
         report.norm_error = max(report.norm_error, ((square - 1).abs().max() / eps).item())
-        distance = (offset.norm(dim=-1) - (2 * below_parts[-1]).sqrt()).abs()
+        distance = (offset.norm(dim=-1) - (2 * below[part]).sqrt()).abs()
         report.cosine_error = max(report.cosine_error, (distance.max() / eps).item())
-    below, above = torch.cat(below_parts).numpy(), torch.cat(above_parts).numpy()
-    _examine_cosine(report, below, above, m, kappa)
-    _examine_tangent(report, below, above, torch.cat(tangent_parts).numpy(), m, kappa)
+    _examine_cosine(report, below.numpy(), above.numpy(), m, kappa)
+    _examine_tangent(
+        report,
+        below[:vectors].numpy(),
+        above[:vectors].numpy(),
+        tangent[:vectors].numpy(),
+        m,
+        kappa,
+    )
     _examine_mean(report, total.numpy() / vectors, vectors, loc.numpy(), kappa)
     return report
 
@@ -126,7 +128,6 @@ def _examine_tangent(
 ) -> None:
     """projections: z on the tangent frame, [n, 1 or 2]."""
     p, n = report.p_values, projections.shape[0]
-    below, above = below[:n], above[:n]
     sine = numpy.sqrt(below * above)
     inside = sine > 0
     direction = projections[inside] / sine[inside, None]
