@@ -79,7 +79,7 @@ function(svmf_add_cuda_ops)
     set_target_properties(svmf_cuda_ops PROPERTIES
       CUDA_COMPILER_LAUNCHER "${Python_EXECUTABLE};${CMAKE_CURRENT_SOURCE_DIR}/tools/keep_ptxas_report.py")
     # The CUDA ops without the rest: enough to see that everything compiles, links and loads.
-    Python_add_library(svmf_cuda_only MODULE USE_SABI 3.10 EXCLUDE_FROM_ALL csrc/module.cpp csrc/schemas.cpp)
+    Python_add_library(svmf_cuda_only MODULE USE_SABI 3.10 EXCLUDE_FROM_ALL csrc/schemas.cpp)
     target_link_libraries(svmf_cuda_only PRIVATE svmf_torch)
     target_link_options(svmf_cuda_only PRIVATE -Wl,-z,defs)
     svmf_link_cuda_ops(svmf_cuda_only)

@@ -13,7 +13,7 @@ import svmf  # noqa: F401  (registers the ops)
 cpu = torch.ops.svmf
 emulated = torch.ops.svmf_emulated
 # Ops that are not kernels.
-HOST_OPS = {"svmf::_build_info", "svmf::_draw_seed"}
+HOST_OPS = {"svmf::_build_info", "svmf::_draw_seed", "svmf::_parameter_range"}
 
 
 def schemas() -> list[torch.FunctionSchema]:

@@ -30,7 +30,7 @@ def race_cases(rng: np.random.Generator) -> list[emulator.Case]:
             (g, kappa[:batch], None, z, half, 2 - half, mu, kappa[:batch]),
             (batch * m, batch),
         )
-    for m, rows in ((12, 70), (1100, 3)):
+    for m, rows in ((12, 70), (1100, 16)):  # two rows per tile and several tiles per owner
         mu, x = loc[m][:rows], rng.standard_normal((rows, m))
         add("householder", (rows, m), (x, mu), (rows * m,))
         add("householder_backward", (rows, m), (x, x, mu), (rows * m, rows * m))
