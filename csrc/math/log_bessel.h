@@ -28,10 +28,14 @@ SVMF_INLINE V scaled_form_from(V order) {
   using S = ScalarOf<V>;
   return mul_add(order, V(S(0.5)), V(S(1.5)));
 }
-// By recurrence: from L below, from the scaled form of order v+N and the product of the ratios
-// above.
-inline constexpr double kRecurrenceProductX = 64.0;         // log I_v
-inline constexpr double kRecurrenceScaledProductX = 128.0;  // log(e^-x I_v)
+// log(e^-x I_v) by recurrence: from L below, from the scaled form of order v+N and the product of
+// the ratios above.
+inline constexpr double kRecurrenceProductX = 128.0;
+// log I_v by recurrence is from L up to here, and x - log(2 pi x)/2 beyond, to full precision.
+inline constexpr double kRecurrenceHugeX = 1e10;
+
+// Orders from -1 on start at most this far below nu = 32.
+inline constexpr int kMostRecurrenceSteps = 33;
 
 // Everything that depends on the order alone.
 template <class Scalar>
@@ -41,7 +45,17 @@ struct BesselOrder {
   Scalar log_factor;  // lgamma(order + 1)
   int steps;
   bool small;  // a table of its own, order <= 31
+  // 1/((order + i)(order + i + 1)), i = 1 ... steps
+  Scalar step_factor[kMostRecurrenceSteps];
 };
+
+template <class Scalar>
+SVMF_HOST_DEVICE inline void set_step_factors(BesselOrder<Scalar>* of) {
+  for (int i = 1; i <= of->steps; ++i) {
+    const double j = static_cast<double>(of->order) + i;
+    of->step_factor[i - 1] = static_cast<Scalar>(1 / (j * (j + 1)));
+  }
+}
 
 // Whether `order` has polynomials of its own.
 SVMF_HOST_DEVICE inline bool has_own_table(double order) {
@@ -68,6 +82,7 @@ inline BesselOrder<Scalar> make_bessel_order(double order) {
   result.log_factor = result.steps
                           ? static_cast<Scalar>(lgammal(static_cast<long double>(order) + 1))
                           : result.table.log_gamma;
+  set_step_factors(&result);
   return result;
 }
 
@@ -133,21 +148,18 @@ SVMF_INLINE V log_bessel_of_table(V x, const BesselOrder<ScalarOf<V>>& of) {
 }
 
 // The recurrence from A = I_(first+N)/I_(first+N-1) down to I_first/I_(first-1), first >= 0.
-// L of the lower order is L of the upper one + log1p(Q); `product` is that of all ratios.
 template <class V>
 struct BesselRecurrence {
-  V A, grad, Q, product;  // grad = dA/dx
+  V A, grad, product;  // grad = dA/dx; product of all ratios
 };
 template <class V>
 SVMF_INLINE BesselRecurrence<V> recur_down(const KappaPlace<V>& at, double first, int steps,
                                            const VmfTable<ScalarOf<V>>& table) {
   const V x = at.kappa;
   const MeanLength<V> start = mean_length_at(at, table);
-  V A = start.A, grad = (start.e + start.e) / start.q, Q(0), product(1);
+  V A = start.A, grad = (start.e + start.e) / start.q, product(1);
   for (int j = steps - 1; j >= 0; --j) {
     const V twice(2 * (first + j));
-    const V y = x * A / twice;
-    Q = Q + y + Q * y;
     const V denominator = mul_add(x, A, twice);
     // The derivative of A <- x/(twice + x A). For large x its relative error grows by (nu+1)/nu
     // with each step.
@@ -155,28 +167,53 @@ SVMF_INLINE BesselRecurrence<V> recur_down(const KappaPlace<V>& at, double first
     A = x / denominator;
     product *= A;
   }
-  return {A, grad, Q, product};
+  return {A, grad, product};
 }
 
-// log I_v or its scaled form by recurrence, double only.
-template <BesselFunction kFunction, class V>
-SVMF_INLINE V log_bessel_by_recurrence(V x, double order, int steps, V log_factor,
-                                       const VmfTable<double>& table) {
-  const KappaPlace<V> at = place_kappa(x, table);
-  const BesselRecurrence<V> r = recur_down(at, order + 1, steps, table);
-  const V shared = shared_logarithm(at);
-  const V rest = log1p_positive(r.Q) + beside_L(x, V(order), log_factor);
-  const V from_product = log_ive_of_table(at, V(order + steps), table) - logarithm(r.product);
-  const V at_zero = order == 0 ? V(0) : -infinity<V>();
-  if constexpr (kFunction == BesselFunction::kLogIve) {
-    const V from_L = log_partition_minus_kappa_at(at, shared, table) + rest;
-    const V y = select(x < V(kRecurrenceScaledProductX), from_L, from_product);
-    return guard_bessel(x, y, at_zero, -infinity<V>());
-  } else {
-    const V y = select(x < V(kRecurrenceProductX), log_partition_at(at, shared, table) + rest,
-                       from_product + x);
-    return guard_bessel(x, y, at_zero, infinity<V>());
+// Q with L_v = L_(v+N) + log(1 + Q). f_j = e^(L_j - L_(v+N)) obeys
+//   f_(j-1) = f_j + (x/2)^2 f_(j+1)/(j (j+1))
+// (DLMF 10.29.1 with I_j = f_j (x/2)^j/Gamma(j+1)): positive terms, no division, no long chain.
+template <class V>
+SVMF_INLINE V growth_down(const KappaPlace<V>& at, const BesselOrder<double>& of) {
+  const V z = square(at.kappa * V(0.5));
+  const MeanLength<V> start = mean_length_at(at, of.table);
+  V above = V(2 * (of.order + of.steps + 1)) / start.q;  // f_(v+N+1)
+  V Q(0);                                                // f_(v+N) - 1
+  for (int i = of.steps - 1; i >= 0; --i) {
+    const V f = V(1) + Q;
+    Q = mul_add(z * V(of.step_factor[i]), above, Q);
+    above = f;
   }
+  return Q;
+}
+
+// log I_v by recurrence, double only.
+template <class V>
+SVMF_INLINE V log_iv_by_recurrence(V x, const BesselOrder<double>& of) {
+  const KappaPlace<V> at = place_kappa(x, of.table);
+  const V L =
+      log_partition_at(at, shared_logarithm(at), of.table) + log1p_positive(growth_down(at, of));
+  V y = L + beside_L(x, V(of.order), V(of.log_factor));
+  const auto huge = x > V(kRecurrenceHugeX);
+  if (any(huge)) {
+    constexpr double kTwoPi = 6.283185307179586477;
+    y = select(huge, x - V(0.5) * logarithm(x * V(kTwoPi)), y);
+  }
+  return guard_bessel(x, y, of.order == 0 ? V(0) : -infinity<V>(), infinity<V>());
+}
+
+// log(e^-x I_v) by recurrence, double only.
+template <class V>
+SVMF_INLINE V log_ive_by_recurrence(V x, const BesselOrder<double>& of) {
+  const KappaPlace<V> at = place_kappa(x, of.table);
+  const V order(of.order);
+  const V from_L = log_partition_minus_kappa_at(at, shared_logarithm(at), of.table) +
+                   (log1p_positive(growth_down(at, of)) + beside_L(x, order, V(of.log_factor)));
+  const V product = recur_down(at, of.order + 1, of.steps, of.table).product;
+  const V from_product =
+      log_ive_of_table(at, V(of.order + of.steps), of.table) - logarithm(product);
+  const V y = select(x < V(kRecurrenceProductX), from_L, from_product);
+  return guard_bessel(x, y, of.order == 0 ? V(0) : -infinity<V>(), -infinity<V>());
 }
 
 // I_v/I_(v-1) and its derivative by recurrence; `table` belongs to order - 1 + steps.
@@ -219,8 +256,10 @@ template <BesselFunction kFunction, class V>
 SVMF_INLINE V bessel_by_recurrence(V x, double order, const BesselOrder<double>& of) {
   if constexpr (is_ratio(kFunction)) {
     return ratio_by_recurrence<kFunction>(x, order, of.steps, of.table);
+  } else if constexpr (kFunction == BesselFunction::kLogIve) {
+    return log_ive_by_recurrence(x, of);
   } else {
-    return log_bessel_by_recurrence<kFunction>(x, order, of.steps, V(of.log_factor), of.table);
+    return log_iv_by_recurrence(x, of);
   }
 }
 

@@ -72,14 +72,15 @@ def test_no_jump_between_a_tabulated_order_and_the_recurrence(order: float, x: f
     assert jump(F.iv_ratio, (beside + 1, x), (order + 1, x), ratio) <= 6
 
 
-# kRecurrenceProductX, kRecurrenceScaledProductX and scaled_form_from of csrc/math/log_bessel.h.
+# kRecurrenceHugeX, kRecurrenceProductX and scaled_form_from of csrc/math/log_bessel.h.
 @pytest.mark.parametrize("order", [0.2, 0.7, 3.3, 12.1, 30.9])
-@pytest.mark.parametrize(("function", "x"), [(F.log_iv, 64.0), (F.log_ive, 128.0)])
+@pytest.mark.parametrize(("function", "x"), [(F.log_iv, 1e10), (F.log_ive, 128.0)])
 def test_no_jump_where_the_recurrence_changes_its_form(function, x: float, order: float) -> None:
     t = torch.tensor([x], dtype=torch.float64)
     scale = slope_scale(order, x) if function is F.log_iv else abs(F.log_ive(order, t).item())
     bound = 4 if function is F.log_iv else 32
-    assert jump(function, (order, math.nextafter(x, 0)), (order, x), scale) <= bound
+    for beside in (math.nextafter(x, 0), math.nextafter(x, math.inf)):
+        assert jump(function, (order, beside), (order, x), scale) <= bound
 
 
 @pytest.mark.parametrize("order", [0.0, 0.5, 1.0, 4.5, 16.0, 31.0])
@@ -87,6 +88,14 @@ def test_no_jump_where_the_scaled_function_changes_its_form(order: float) -> Non
     x = 1.5 + order / 2
     scale = abs(F.log_ive(order, torch.tensor([x], dtype=torch.float64)).item())
     assert jump(F.log_ive, (order, math.nextafter(x, 0)), (order, x), scale) <= 4
+
+
+@pytest.mark.parametrize("order", [0.0, 0.3, 7.7, 31.2, 50.5])
+def test_beyond_the_domain_nothing_overflows(order: float) -> None:
+    """log I_v = x - log(2 pi x)/2 for x far beyond v^2."""
+    x = torch.tensor([1.5e10, 1e30, 1e200], dtype=torch.float64)
+    true = x - torch.log(2 * math.pi * x) / 2
+    torch.testing.assert_close(F.log_iv(order, x), true, rtol=4 * EPS, atol=0)
 
 
 @pytest.mark.parametrize("dtype", DTYPES.values(), ids=str)

@@ -102,6 +102,7 @@ __device__ inline void prepare_order(double order, double x, BesselOrder<double>
                 : table_detail::stirling_remainder(raised) - table_detail::kHalfLog2Pi;
   // Only the small orders and the recurrence ask for it.
   of->log_factor = of->small ? all.log_gamma[dim] : of->steps > 0 ? lgamma(order + 1) : 0.0;
+  set_step_factors(of);
 }
 
 struct NoConstants {};
