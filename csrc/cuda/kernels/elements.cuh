@@ -15,7 +15,7 @@ inline namespace SVMF_ISA {
 inline constexpr int kElementBlock = 128;
 
 template <class Function, class S, class... Inputs>
-__global__ void __launch_bounds__(kElementBlock)
+__global__ void __launch_bounds__(kElementBlock, kMinBlocks)
     elements_kernel(const __grid_constant__ typename Function::Constants constants, S* out,
                     int64_t n, Inputs... in) {
   if constexpr (!std::is_empty_v<typename Function::Constants>) stage(constants);

@@ -32,7 +32,7 @@ __device__ __forceinline__ S reflector(const S* mu, int64_t j) {
 }
 
 template <class S, class Team, bool kBackward>
-__global__ void __launch_bounds__(Team::kMaxThreads)
+__global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
     householder_kernel(const __grid_constant__ HouseholderTask<S> task) {
   const Team team(task.team_size);
   const int64_t m = task.m;

@@ -13,6 +13,10 @@ namespace svmf {
 // Rounds of resident blocks in a full grid: more than one, so that blocks that end early make room.
 inline constexpr int64_t kRounds = 2;
 
+// Second argument of every __launch_bounds__. Said out loud, because without it ptxas aims at more
+// blocks per multiprocessor and spills registers to get there.
+inline constexpr int kMinBlocks = 1;
+
 inline cudaError_t count_processors(int* processors) {
   int device = 0;
   const cudaError_t error = cudaGetDevice(&device);

@@ -43,7 +43,7 @@ struct DistanceShared {
 };
 
 template <class S, class Team, DistanceFunction kFunction>
-__global__ void __launch_bounds__(Team::kMaxThreads)
+__global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
     vmf_distance_kernel(const __grid_constant__ DistanceTask<S> task,
                         const __grid_constant__ VmfTable<S> parameter) {
   using Shared = DistanceShared<S, Team>;

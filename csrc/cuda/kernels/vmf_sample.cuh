@@ -113,7 +113,7 @@ __device__ __forceinline__ void draw_direction(const Team& team, const SampleTil
 }
 
 template <class S, class Team, bool kWithKl>
-__global__ void __launch_bounds__(Team::kMaxThreads)
+__global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
     vmf_sample_kernel(const __grid_constant__ SampleTask<S> task,
                       [[maybe_unused]] const __grid_constant__ SampleTable<kWithKl, S> parameter) {
   using Shared = SampleShared<S, Team, kWithKl>;

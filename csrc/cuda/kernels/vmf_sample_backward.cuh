@@ -89,7 +89,7 @@ __device__ __forceinline__ PreparedSample<S> prepare_sample(const SampleBackward
 }
 
 template <class S, class Team, SampleGradient kGradient>
-__global__ void __launch_bounds__(Team::kMaxThreads)
+__global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
     vmf_sample_backward_kernel(const __grid_constant__ BackwardTask<S> task,
                                const __grid_constant__ BackwardConstants<kGradient, S> parameter) {
   using Shared = BackwardShared<S, Team, kGradient>;
