@@ -54,13 +54,22 @@ def read_report(folder: Path) -> list[Kernel]:
     if not files:
         raise SystemExit(f"cuda_report: no *.ptxas below {folder}; run `make cuda` first")
     text = "".join(path.read_text() for path in files)
-    text = subprocess.run(["c++filt"], input=text, capture_output=True, text=True, check=True).stdout
+    text = subprocess.run(
+        ["c++filt"], input=text, capture_output=True, text=True, check=True
+    ).stdout
     kernels, name, arch, frame = [], "", "", (0, 0)
     for line in text.splitlines():
         if match := re.search(r"Compiling entry function '(.*)' for '(sm_\w+)'", line):
-            name = re.sub(r"svmf::|isa_cuda::|\(anonymous namespace\)::|^void ", "", match[1]).split(">(")[0] + ">"
+            name = (
+                re.sub(r"svmf::|isa_cuda::|\(anonymous namespace\)::|^void ", "", match[1]).split(
+                    ">("
+                )[0]
+                + ">"
+            )
             arch, frame = match[2], None
-        elif (match := re.search(r"(\d+) bytes stack frame, (\d+) bytes spill", line)) and frame is None:
+        elif (
+            match := re.search(r"(\d+) bytes stack frame, (\d+) bytes spill", line)
+        ) and frame is None:
             frame = (int(match[1]), int(match[2]))
         elif match := re.search(r"Used (\d+) registers", line):
             kernels.append(Kernel(name, arch, int(match[1]), *(frame or (0, 0))))
@@ -68,11 +77,24 @@ def read_report(folder: Path) -> list[Kernel]:
 
 
 def kernel_table(kernels: list[Kernel]) -> str:
-    head = ["kernel", "arch", "registers", "stack B", "spill B", *(f"occupancy {d}" for d in DEVICES)]
+    head = [
+        "kernel",
+        "arch",
+        "registers",
+        "stack B",
+        "spill B",
+        *(f"occupancy {d}" for d in DEVICES),
+    ]
     rows = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
     for k in sorted(kernels, key=lambda k: (k.name, k.arch)):
         shares = [f"{100 * k.occupancy(d):.0f} %" for d in DEVICES]
-        rows.append("| " + " | ".join([f"`{k.name}`", k.arch, *map(str, (k.registers, k.stack, k.spills)), *shares]) + " |")
+        rows.append(
+            "| "
+            + " | ".join(
+                [f"`{k.name}`", k.arch, *map(str, (k.registers, k.stack, k.spills)), *shares]
+            )
+            + " |"
+        )
     return "\n".join(rows)
 
 
@@ -86,7 +108,12 @@ def bandwidth_table() -> str:
         "vmf_rsample backward (per column: G, z, mu in, grad out)": 4,
         "vmf_kl, vmf_log_prob (per column: two rows in)": 2,
     }
-    head = ["op", "bytes, float32", "bytes, float64", *(f"ns per 1000 float32, {d}" for d in DEVICES)]
+    head = [
+        "op",
+        "bytes, float32",
+        "bytes, float64",
+        *(f"ns per 1000 float32, {d}" for d in DEVICES),
+    ]
     rows = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
     for op, values in ops.items():
         times = [f"{1000 * 4 * values / gb:.2f}" for _, _, gb in DEVICES.values()]
@@ -95,7 +122,9 @@ def bandwidth_table() -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--check", action="store_true")
     arguments = parser.parse_args()

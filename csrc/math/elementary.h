@@ -119,20 +119,27 @@ SVMF_INLINE V log_reduced(V u, V correction) {
   return mul_add(r.k, V(elementary::Ln2<S>::kHigh), r.f - (r.half_square - low));
 }
 
-// log x. Error 1 ulp; 0 -> -inf, negative or nan -> nan, inf -> inf; subnormals are exact to the
-// same error.
+// log(x + correction), |correction| below an ulp or so of x. Error 1 ulp; 0 -> -inf, negative or nan
+// -> nan, inf -> inf; subnormals are exact to the same error.
 template <class V>
-SVMF_INLINE V logarithm(V x) {
+SVMF_INLINE V logarithm(V x, V correction) {
   using S = ScalarOf<V>;
   constexpr int kBits = Format<S>::kFractionBits;
   constexpr S kTiny = sizeof(S) == 4 ? S(0x1p-126) : S(0x1p-1022);
+  if (all((x >= V(kTiny)) & (x < infinity<V>()))) return log_reduced(x, correction);
   const auto subnormal = x < V(kTiny);
-  const V scaled = select(subnormal, x * V(static_cast<S>(int64_t(1) << kBits)), x);
-  const V regular = log_reduced(scaled, V(0)) -
+  const V scale = select(subnormal, V(static_cast<S>(int64_t(1) << kBits)), V(1));
+  const V regular = log_reduced(x * scale, correction * scale) -
                     select(subnormal, V(static_cast<S>(kBits * 0.693147180559945309417)), V(0));
   const V positive =
       select(x == V(0), -infinity<V>(), select(x < V(0), not_a_number<V>(), regular));
   return select(x == infinity<V>(), x, select(x != x, x, positive));
+}
+
+// log x, to the same error.
+template <class V>
+SVMF_INLINE V logarithm(V x) {
+  return logarithm(x, V(0));
 }
 
 // log(1 + x), x >= 0 (or x > -1/2). Error 1.5 ulp; inf -> inf, nan -> nan; x < -1/2 is outside the

@@ -95,8 +95,7 @@ SVMF_INLINE V log_tangent(const KappaPlace<V>& at, V c) {
   const V near_one = V(1) - complement;
   const V lost = (V(1) - near_one) - complement;
   const auto close = complement < V(S(0.5));
-  const V tangent = at.kappa / sum;
-  return select(close, log_reduced(near_one, lost), logarithm(tangent));
+  return logarithm(select(close, near_one, at.kappa / sum), select(close, lost, V(0)));
 }
 
 // log(e^-x I_v(x)) of the order that owns the table.
@@ -106,15 +105,16 @@ SVMF_INLINE V log_ive_of_table(const KappaPlace<V>& at, V order,
   using S = ScalarOf<V>;
   const V c(table.c);
   const V power = select(order == V(0), V(0), order * log_tangent(at, c));
-  const V half_log = V(S(0.5)) * logarithm(V(2) / (at.s + c));
+  const V half_log = V(S(-0.5)) * logarithm(V(S(0.5)) * (at.s + c));
   const V small = c * (c / (at.s + at.kappa)) + at.x * evaluate(kV, at, table);
   return (power + half_log) + (small + V(table.bessel_constant));
 }
 
 // v log(x/2) - lgamma(v+1): what log I_v has beside L.
 template <class V>
-SVMF_INLINE V beside_L(V x, V order, V log_factor) {
-  return mul_add(order, logarithm(x * V(ScalarOf<V>(0.5))), -log_factor);
+SVMF_INLINE V beside_L(V x, const BesselOrder<ScalarOf<V>>& of) {
+  if (of.order == 0) return V(0);
+  return mul_add(V(of.order), logarithm(x * V(ScalarOf<V>(0.5))), -V(of.log_factor));
 }
 
 // Value at the ends of the domain, and nan outside.
@@ -129,19 +129,19 @@ template <BesselFunction kFunction, class V>
 SVMF_INLINE V log_bessel_of_table(V x, const BesselOrder<ScalarOf<V>>& of) {
   constexpr bool kScaled = kFunction == BesselFunction::kLogIve;
   const KappaPlace<V> at = place_kappa(x, of.table);
-  const V order(of.order), log_factor(of.log_factor);
+  const V order(of.order);
   const V at_zero = of.order == 0 ? V(0) : -infinity<V>();
   if constexpr (kScaled) {
     V y = log_ive_of_table(at, order, of.table);
     const auto below = x < scaled_form_from(order);
     if (of.small && any(below)) {
       const V L_minus_x = log_partition_minus_kappa_at(at, shared_logarithm(at), of.table);
-      y = select(below, L_minus_x + beside_L(x, order, log_factor), y);
+      y = select(below, L_minus_x + beside_L(x, of), y);
     }
     return guard_bessel(x, y, at_zero, -infinity<V>());
   } else {
     const V y = of.small ? log_partition_at(at, shared_logarithm(at), of.table) +
-                               beside_L(x, order, log_factor)
+                               beside_L(x, of)
                          : log_ive_of_table(at, order, of.table) + x;
     return guard_bessel(x, y, at_zero, infinity<V>());
   }
@@ -193,7 +193,7 @@ SVMF_INLINE V log_iv_by_recurrence(V x, const BesselOrder<double>& of) {
   const KappaPlace<V> at = place_kappa(x, of.table);
   const V L =
       log_partition_at(at, shared_logarithm(at), of.table) + log1p_positive(growth_down(at, of));
-  V y = L + beside_L(x, V(of.order), V(of.log_factor));
+  V y = L + beside_L(x, of);
   const auto huge = x > V(kRecurrenceHugeX);
   if (any(huge)) {
     constexpr double kTwoPi = 6.283185307179586477;
@@ -208,7 +208,7 @@ SVMF_INLINE V log_ive_by_recurrence(V x, const BesselOrder<double>& of) {
   const KappaPlace<V> at = place_kappa(x, of.table);
   const V order(of.order);
   const V from_L = log_partition_minus_kappa_at(at, shared_logarithm(at), of.table) +
-                   (log1p_positive(growth_down(at, of)) + beside_L(x, order, V(of.log_factor)));
+                   (log1p_positive(growth_down(at, of)) + beside_L(x, of));
   const V product = recur_down(at, of.order + 1, of.steps, of.table).product;
   const V from_product =
       log_ive_of_table(at, V(of.order + of.steps), of.table) - logarithm(product);

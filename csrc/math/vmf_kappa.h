@@ -39,7 +39,7 @@ struct KappaPlace {
   V kappa;
   V s;  // sqrt(c^2 + kappa^2)
   V x;  // 1 - c/s = kappa^2/(s (s + c))
-  V y;  // (s - c)/(2c) = kappa^2/(2c (s + c))
+  V y;  // (s - c)/(2c) = x s/(2c)
   V t;  // local variable of the piece
   RowIndex<V> piece;
 };
@@ -52,9 +52,7 @@ SVMF_INLINE KappaPlace<V> place_kappa(V kappa, const VmfTable<ScalarOf<V>>& tabl
   const auto huge = kappa > V(kHugeKappa<ScalarOf<V>>);
   const V s = select(huge, kappa, square_root(square_s));
   const V x = select(huge, V(1), square_kappa / mul_add(s, c, square_s));
-  const V twice_c = c + c;
-  const V y =
-      select(huge, kappa * V(table.half_over_c), square_kappa / mul_add(s, twice_c, twice_c * c));
+  const V y = select(huge, kappa, x * s) * V(table.half_over_c);
   const RowIndex<V> piece(piece_index(x, table));
   return {kappa, s, x, y, x - piece.pick(table.center), piece};
 }

@@ -120,10 +120,16 @@ def kappa_cases(rng: np.random.Generator) -> Iterator[Comparison]:
                 kappa = kappas(rng, n, dtype, invalid=True)
                 case = _case("vmf_kappa", dtype, (function, n, m), (kappa,), (n,))
                 want = getattr(ops, name)(_tensor(kappa), m).numpy()
-                scale = np.maximum(np.abs(want), 1.0) if function >= KAPPA_OPS.index("vmf_log_partition") else None
+                scale = (
+                    np.maximum(np.abs(want), 1.0)
+                    if function >= KAPPA_OPS.index("vmf_log_partition")
+                    else None
+                )
                 yield Comparison(case, [want], [2], [scale])
         for m, n in ((2, 33), (9, 129), (500, 7)):
-            lengths = np.concatenate([rng.uniform(0, 1, n), [0, 1, -0.5, 1.5, np.nan]]).astype(dtype)
+            lengths = np.concatenate([rng.uniform(0, 1, n), [0, 1, -0.5, 1.5, np.nan]]).astype(
+                dtype
+            )
             case = _case("vmf_concentration", dtype, (lengths.size, m), (lengths,), (lengths.size,))
             want = ops.vmf_concentration(_tensor(lengths), m).numpy()
             # R/(kappa A'(kappa)) is the condition of the problem; 1/(1-R) bounds it.
@@ -138,13 +144,19 @@ def bessel_cases(rng: np.random.Generator) -> Iterator[Comparison]:
                 x = kappas(rng, 71, dtype, invalid=True)
                 case = _case("log_bessel", dtype, (function, x.size), (x,), (x.size,), (order,))
                 want = getattr(ops, name)(order, _tensor(x)).numpy()
-                yield Comparison(case, [want], [4], [np.maximum(np.abs(want), 1.0) if function < 2 else None])
+                yield Comparison(
+                    case, [want], [4], [np.maximum(np.abs(want), 1.0) if function < 2 else None]
+                )
             x = kappas(rng, 300, dtype, invalid=True)
-            order = rng.choice([0.0, 0.5, 1.0, 2.5, 3.3, 0.01, 17.2, 31.5, 40.1, 500.0, -1.0, np.nan], 300).astype(dtype)
+            order = rng.choice(
+                [0.0, 0.5, 1.0, 2.5, 3.3, 0.01, 17.2, 31.5, 40.1, 500.0, -1.0, np.nan], 300
+            ).astype(dtype)
             case = _case("log_bessel_orders", dtype, (function, x.size), (order, x), (x.size,))
             want = getattr(ops, name).tensor(_tensor(order), _tensor(x)).numpy()
             # Every order goes through the recurrence here; the CPU has tables for some.
-            scale = np.maximum(np.abs(want), np.maximum(1.0, np.abs(order))) if function < 2 else None
+            scale = (
+                np.maximum(np.abs(want), np.maximum(1.0, np.abs(order))) if function < 2 else None
+            )
             yield Comparison(case, [want], [16], [scale])
 
 
@@ -154,7 +166,9 @@ def pathwise_cases(rng: np.random.Generator) -> Iterator[Comparison]:
             # Where samples fall: elsewhere neither side promises digits.
             kappa = kappas(rng, n, dtype)
             seed = torch.tensor([int(rng.integers(2**62))])
-            _, state = ops.vmf_rsample(_tensor(unit_rows(rng, n, m, dtype)), _tensor(kappa), seed, (), 0, True)
+            _, state = ops.vmf_rsample(
+                _tensor(unit_rows(rng, n, m, dtype)), _tensor(kappa), seed, (), 0, True
+            )
             w = torch.where(state[0] < state[1], 1 - state[0], state[1] - 1).numpy()
             if n > 8:
                 kappa[: len(INVALID)] = INVALID
@@ -209,19 +223,33 @@ def _shapes(m: int) -> Sequence[tuple[int, int]]:
     return ((1, 3), (2, 2))
 
 
-def sample_cases(rng: np.random.Generator, dims: Sequence[int] = (*DIMS, 9001)) -> Iterator[Comparison]:
+def sample_cases(
+    rng: np.random.Generator, dims: Sequence[int] = (*DIMS, 9001)
+) -> Iterator[Comparison]:
     for dtype in DTYPES:
         for m in dims:
             for samples, batch in _shapes(m):
                 rows, keep, with_kl = samples * batch, samples != 3, samples != 40
-                loc, kappa = unit_rows(rng, batch, m, dtype), kappas(rng, batch, dtype, invalid=True)
+                loc, kappa = (
+                    unit_rows(rng, batch, m, dtype),
+                    kappas(rng, batch, dtype, invalid=True),
+                )
                 seed = int(rng.integers(-(2**63), 2**63 - 1))
-                outputs = (rows * m, rows if keep else None, rows if keep else None, batch if with_kl else None)
+                outputs = (
+                    rows * m,
+                    rows if keep else None,
+                    rows if keep else None,
+                    batch if with_kl else None,
+                )
                 case = _case("vmf_sample", dtype, (samples, batch, m, seed), (loc, kappa), outputs)
                 z, kl, state = ops.vmf_rsample_kl(
                     _tensor(loc), _tensor(kappa), torch.tensor([seed]), (samples,), 0, True
                 )
-                want = [z.numpy(), state[0].numpy() if keep else None, state[1].numpy() if keep else None]
+                want = [
+                    z.numpy(),
+                    state[0].numpy() if keep else None,
+                    state[1].numpy() if keep else None,
+                ]
                 want.append(kl.numpy() if with_kl else None)
                 # |z| = 1. 1-w and 1+w are the same operations in the same order, up to fma.
                 yield Comparison(case, want, [8, 8, 8, 2], [1.0, None, None, None])
@@ -237,10 +265,25 @@ def backward_cases(rng: np.random.Generator, dims: Sequence[int] = DIMS) -> Iter
                 g = rng.standard_normal((samples, batch, m)).astype(dtype)
                 grad_kl = rng.standard_normal(batch).astype(dtype) if samples != 3 else None
                 gradient = samples % 2  # both kinds
-                grad_ratio = rng.standard_normal((samples, batch)).astype(dtype) if gradient else None
-                inputs = (g, grad_kl, grad_ratio, z.numpy(), state[0].numpy(), state[1].numpy(), loc, kappa)
+                grad_ratio = (
+                    rng.standard_normal((samples, batch)).astype(dtype) if gradient else None
+                )
+                inputs = (
+                    g,
+                    grad_kl,
+                    grad_ratio,
+                    z.numpy(),
+                    state[0].numpy(),
+                    state[1].numpy(),
+                    loc,
+                    kappa,
+                )
                 case = _case(
-                    "vmf_sample_backward", dtype, (samples, batch, m, gradient), inputs, (batch * m, batch)
+                    "vmf_sample_backward",
+                    dtype,
+                    (samples, batch, m, gradient),
+                    inputs,
+                    (batch * m, batch),
                 )
                 want = ops._vmf_rsample_backward(
                     _tensor(g),

@@ -94,7 +94,12 @@ def _digest(paths: Iterable[Path], *words: str) -> str:
 
 def headers(csrc: Path) -> list[Path]:
     own = [*HERE.glob("*.h"), *(HERE / "include").rglob("*.*h")]
-    return [*own, *(csrc / "math").glob("*.h"), *(csrc / "common").glob("*.h"), *(csrc / "cuda").rglob("*.*h")]
+    return [
+        *own,
+        *(csrc / "math").glob("*.h"),
+        *(csrc / "common").glob("*.h"),
+        *(csrc / "cuda").rglob("*.*h"),
+    ]
 
 
 def compile_object(source: Path, flags: list[str], csrc: Path = CSRC) -> Path:
@@ -139,7 +144,9 @@ def build(sanitizer: str, sources: Sequence[Path] | None = None) -> Path:
 def build_with_mutant(sanitizer: str, csrc: Path, unit: str) -> Path:
     """The driver with one .cu file taken from a changed copy of csrc, in a namespace of its own."""
     flags = [f for f in _flags(sanitizer) if not f.startswith("-DSVMF_ISA")]
-    mutant = compile_object(csrc / "cuda" / "kernels" / unit, [*flags, "-DSVMF_ISA=isa_mutant"], csrc)
+    mutant = compile_object(
+        csrc / "cuda" / "kernels" / unit, [*flags, "-DSVMF_ISA=isa_mutant"], csrc
+    )
     others = [source for source in [*kernel_sources(), HERE / "driver.cpp"] if source.name != unit]
     return _link(sanitizer, [*(compile_object(s, _flags(sanitizer)) for s in others), mutant])
 
@@ -147,9 +154,16 @@ def build_with_mutant(sanitizer: str, csrc: Path, unit: str) -> Path:
 def build_library(torch_folder: Path) -> Path:
     """The op wrappers of csrc/cuda over emulated kernels, as a library for torch.ops.load_library."""
     kernels = [*COMMON_FLAGS, *fma_flag(), "-fPIC", "-fvisibility=hidden"]
-    wrappers = [*kernels, "-DTORCH_TARGET_VERSION=0x020a000000000000", "-isystem", str(torch_folder / "include")]
+    wrappers = [
+        *kernels,
+        "-DTORCH_TARGET_VERSION=0x020a000000000000",
+        "-isystem",
+        str(torch_folder / "include"),
+    ]
     names = ("elementwise.cpp", "vmf_vectors.cpp", "vmf_sample.cpp")
-    objects = [compile_object(source, kernels) for source in [*kernel_sources(), HERE / "runtime.cpp"]]
+    objects = [
+        compile_object(source, kernels) for source in [*kernel_sources(), HERE / "runtime.cpp"]
+    ]
     objects += [compile_object(CSRC / "cuda" / name, wrappers) for name in names]
     objects.append(compile_object(HERE / "ops" / "register_emulated.cpp", wrappers))
     library = BUILD / f"svmf_emulated-{_digest(objects)}.so"
@@ -157,7 +171,15 @@ def build_library(torch_folder: Path) -> Path:
         partial = library.with_suffix(f".{os.getpid()}")
         torch_lib = torch_folder / "lib"
         _run(
-            [COMPILER, "-shared", "-Wl,-z,defs", *map(str, objects), f"-L{torch_lib}", "-ltorch_cpu", "-lc10"]
+            [
+                COMPILER,
+                "-shared",
+                "-Wl,-z,defs",
+                *map(str, objects),
+                f"-L{torch_lib}",
+                "-ltorch_cpu",
+                "-lc10",
+            ]
             + [f"-Wl,-rpath,{torch_lib}", "-o", str(partial)]
         )
         partial.replace(library)

@@ -24,7 +24,12 @@ def test_results_do_not_depend_on_tiles_or_thread_order(asan_driver, tmp_path):
         for order in emulator.ORDERS:
             for processors in (1, 2, 1000):
                 case = emulator.Case(
-                    **{**vars(comparison.case), "order": order, "processors": processors, "results": []}
+                    **{
+                        **vars(comparison.case),
+                        "order": order,
+                        "processors": processors,
+                        "results": [],
+                    }
                 )
                 runs.append(case)
         emulator.run(asan_driver, runs, tmp_path)
@@ -49,7 +54,9 @@ def test_empty_inputs_launch_nothing(asan_driver, tmp_path):
 def test_kl_is_computed_without_samples(asan_driver, tmp_path):
     kappa = np.array([0.5, 2.0, 7.0], "float32")
     loc = np.eye(3, 5, dtype="float32")
-    case = emulator.Case("vmf_sample", "float32", (0, 3, 5, 1), (), (loc, kappa), (0, None, None, 3))
+    case = emulator.Case(
+        "vmf_sample", "float32", (0, 3, 5, 1), (), (loc, kappa), (0, None, None, 3)
+    )
     emulator.run(asan_driver, [case], tmp_path)
     want = cases.ops.vmf_kl_uniform(cases._tensor(kappa), 5).numpy()
     np.testing.assert_allclose(case.results[3], want, rtol=4e-7)

@@ -42,22 +42,29 @@ MUTATIONS = {
     "missing sync before the next tile": Mutation(
         "vmf_distance.cuh", "    team.sync();\n", "", "vmf_distance.cu", "tsan", occurrence=2
     ),
-    "wrong shuffle width": Mutation(
-        "team.cuh", "x, offset);", "x, offset, 8);", "householder.cu"
-    ),
+    "wrong shuffle width": Mutation("team.cuh", "x, offset);", "x, offset, 8);", "householder.cu"),
     "sum over half of the team": Mutation("team.cuh", "size / 2", "size / 4", "householder.cu"),
     "tail of the direction out of bounds": Mutation(
         "vmf_sample.cuh", "if (column < m) {", "{", "vmf_sample.cu"
     ),
     "element after the last": Mutation("elements.cuh", "i < n;", "i <= n;", "vmf_kappa.cu"),
     "row after the last": Mutation(
-        "team.cuh", "return wanted < count ? wanted : count - 1;", "return wanted;", "vmf_distance.cu"
+        "team.cuh",
+        "return wanted < count ? wanted : count - 1;",
+        "return wanted;",
+        "vmf_distance.cu",
     ),
     "park of one owner only": Mutation(
-        "vmf_sample.cuh", "Team::kOwners * rows_at_once * park_stride", "rows_at_once * park_stride", "vmf_sample.cu"
+        "vmf_sample.cuh",
+        "Team::kOwners * rows_at_once * park_stride",
+        "rows_at_once * park_stride",
+        "vmf_sample.cu",
     ),
     "lanes that are done leave the rounds": Mutation(
-        "wood_rounds.cuh", "waiting != 0 && tried", "(waiting >> lane & 1) != 0 && tried", "vmf_sample.cu"
+        "wood_rounds.cuh",
+        "waiting != 0 && tried",
+        "(waiting >> lane & 1) != 0 && tried",
+        "vmf_sample.cu",
     ),
     "the last accepted attempt wins": Mutation(
         "wood_rounds.cuh",
@@ -72,7 +79,10 @@ MUTATIONS = {
         "householder.cu",
     ),
     "samples left out": Mutation(
-        "vmf_sample_backward.cuh", "begin += at_once;", "begin += at_once + 1;", "vmf_sample_backward.cu"
+        "vmf_sample_backward.cuh",
+        "begin += at_once;",
+        "begin += at_once + 1;",
+        "vmf_sample_backward.cu",
     ),
 }
 

@@ -111,7 +111,9 @@ def test_ops_agree_with_the_cpu(library, dtype, layout):
             assert g.is_contiguous(), name
             # Sums are added in another order; half types are rounded once from float32.
             tolerance = 64 * torch.finfo(w.dtype).eps
-            torch.testing.assert_close(g, w, rtol=tolerance, atol=tolerance, msg=lambda text, n=name: f"{n}: {text}")
+            torch.testing.assert_close(
+                g, w, rtol=tolerance, atol=tolerance, msg=lambda text, n=name: f"{n}: {text}"
+            )
 
 
 BAD = {
@@ -121,7 +123,9 @@ BAD = {
     "order shape": lambda space: space.log_iv.tensor(torch.ones(2), torch.ones(3)),
     "loc shape": lambda space: space.householder(torch.ones(3, 4), torch.ones(3, 5)),
     "vectors": lambda space: space.householder(torch.ones(3, 1), torch.ones(3, 1)),
-    "kappa rows": lambda space: space.vmf_log_prob(torch.ones(3, 4), torch.ones(3, 4), torch.ones(4)),
+    "kappa rows": lambda space: space.vmf_log_prob(
+        torch.ones(3, 4), torch.ones(3, 4), torch.ones(4)
+    ),
     "kappa dtype": lambda space: space.vmf_rsample(
         torch.ones(3, 4), torch.ones(3, dtype=torch.float64), SEED, (), 0, True
     ),
@@ -129,7 +133,14 @@ BAD = {
         torch.ones(3, 4), torch.ones(3), torch.tensor([1, 2]), (), 0, True
     ),
     "state": lambda space: space._vmf_rsample_backward(
-        torch.ones(3, 4), None, None, torch.ones(3, 4), torch.ones(0, 3), torch.ones(3, 4), torch.ones(3), 0
+        torch.ones(3, 4),
+        None,
+        None,
+        torch.ones(3, 4),
+        torch.ones(0, 3),
+        torch.ones(3, 4),
+        torch.ones(3),
+        0,
     ),
 }
 
@@ -147,7 +158,9 @@ def test_mistakes_have_the_messages_of_the_cpu(library, mistake):
 def test_a_failed_launch_names_the_op(library):
     library.svmf_emulation_refuse_launches(True)
     try:
-        with pytest.raises(RuntimeError, match=r"vmf_kl_uniform: the CUDA launch failed: invalid configuration"):
+        with pytest.raises(
+            RuntimeError, match=r"vmf_kl_uniform: the CUDA launch failed: invalid configuration"
+        ):
             emulated.vmf_kl_uniform(torch.ones(3), 5)
         with pytest.raises(RuntimeError, match=r"vmf_rsample_kl: the CUDA launch failed"):
             emulated.vmf_rsample_kl(vectors(3, 4), torch.ones(3), SEED, (), 0, True)

@@ -15,11 +15,17 @@ def race_cases(rng: np.random.Generator) -> list[emulator.Case]:
     runs = []
 
     def add(op: str, integers, inputs, outputs) -> None:
-        runs.append(emulator.Case(op, "float32", integers, (), inputs, outputs, order="shuffled", processors=1))
+        runs.append(
+            emulator.Case(
+                op, "float32", integers, (), inputs, outputs, order="shuffled", processors=1
+            )
+        )
 
     for m, samples, batch in ((5, 2, 40), (12, 1, 70), (70, 1, 9), (140, 1, 17)):
         rows, mu = samples * batch, loc[m][:batch]
-        add("vmf_sample", (samples, batch, m, 3), (mu, kappa[:batch]), (rows * m, rows, rows, batch))
+        add(
+            "vmf_sample", (samples, batch, m, 3), (mu, kappa[:batch]), (rows * m, rows, rows, batch)
+        )
     for m, samples, batch in ((5, 1, 40), (5, 9, 2), (70, 1, 9), (1100, 1, 9)):
         rows, mu = samples * batch, loc[m][:batch]
         g, half = rng.standard_normal((rows, m)), np.full(rows, 0.9)

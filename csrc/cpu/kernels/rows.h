@@ -6,7 +6,7 @@
 
 #include "common/functions.h"
 #include "cpu/kernels/sample_task.h"
-#include "simd/vec.h"
+#include "simd/twin.h"
 
 namespace svmf {
 inline namespace SVMF_ISA {
@@ -54,11 +54,11 @@ SVMF_INLINE S squared_distance(const S* a, const S* b, int64_t m) {
   return total;
 }
 
-// out[i] = f(x[i]), a register at a time; the tail is padded with 1, which every function here
+// out[i] = f(x[i]), two registers at a time; the tail is padded with 1, which every function here
 // accepts.
 template <class S, class F>
 SVMF_INLINE void map_lanes(const S* x, S* out, int64_t n, F f) {
-  using V = RowVec<S>;
+  using V = Twin<RowVec<S>>;
   constexpr int64_t kWidth = Lanes<V>::kWidth;
   int64_t i = 0;
   for (; i + kWidth <= n; i += kWidth) f(V::load(x + i)).store(out + i);
