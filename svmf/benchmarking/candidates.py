@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MIT
+"""Who is measured: every candidate with its calls, the packages it needs and where it can run."""
+
+import importlib.util
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from svmf.benchmarking import latent, other_packages
+from svmf.benchmarking.latent import Call
+from svmf.benchmarking.shapes import Case
+from svmf.benchmarking.timing import Timing, threads, time_interleaved
+
+# Plain Python and SciPy are timed up to this many elements: beyond, a call takes seconds.
+SLOW_ELEMENTS = 1_100_000
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """`calls` maps "sample" and "step" to what makes the call; `packages` must be importable."""
+
+    name: str
+    what: str
+    calls: Mapping[str, Callable[[Case], Call]]
+    packages: tuple[str, ...] = ()
+    most_elements: int | None = None
+    devices: tuple[str, ...] = ("cpu", "cuda")
+
+    def missing(self) -> str | None:
+        """The first package that is not installed."""
+        return next((p for p in self.packages if importlib.util.find_spec(p) is None), None)
+
+    def applies(self, case: Case) -> bool:
+        small = self.most_elements is None or case.shape.elements <= self.most_elements
+        return case.op in self.calls and small and case.device.split(":")[0] in self.devices
+
+
+CANDIDATES = (
+    Candidate(
+        "svmf",
+        "svmf.functional.vmf_rsample, vmf_rsample_kl",
+        {"sample": latent.svmf_sample, "step": latent.svmf_step},
+    ),
+    Candidate(
+        "VonMisesFisher",
+        "svmf.distributions, default validation",
+        {"sample": latent.class_sample, "step": latent.class_step},
+    ),
+    Candidate(
+        "Normal",
+        "torch.distributions.Normal, default validation",
+        {"sample": latent.normal_sample, "step": latent.normal_step},
+    ),
+    Candidate(
+        "Normal'",
+        "torch.distributions.Normal, validate_args=False",
+        {
+            "sample": lambda case: latent.normal_sample(case, validate=False),
+            "step": lambda case: latent.normal_step(case, validate=False),
+        },
+    ),
+    Candidate("randn", "torch.randn", {"sample": latent.randn}),
+    Candidate(
+        "copy",
+        "the limit: a plain copy; for a step a multiplication, forward and backward",
+        {"sample": latent.copy_sample, "step": latent.copy_step},
+    ),
+    Candidate(
+        "reference",
+        "svmf.reference: the paper's algorithms in plain torch and SciPy",
+        {"sample": latent.reference_sample, "step": latent.reference_step},
+        packages=("numpy", "scipy"),
+        most_elements=SLOW_ELEMENTS,
+        devices=("cpu",),
+    ),
+    Candidate(
+        "published",
+        "the formulas of hyperspherical_vae, written anew (biased gradient)",
+        {"sample": latent.published_sample, "step": latent.published_step},
+        packages=("numpy", "scipy"),
+        most_elements=SLOW_ELEMENTS,
+        devices=("cpu",),
+    ),
+    Candidate(
+        "SciPy",
+        "scipy.stats.vonmises_fisher.rvs: float64, one mean direction, no gradient",
+        {"sample": other_packages.scipy_sample},
+        packages=("scipy",),
+        most_elements=SLOW_ELEMENTS,
+        devices=("cpu",),
+    ),
+    Candidate(
+        "TFP",
+        "TensorFlow Probability on JAX, compiled, no gradient",
+        {"sample": other_packages.tfp_sample},
+        packages=("tensorflow_probability", "jax"),
+        most_elements=SLOW_ELEMENTS,
+        devices=("cpu",),
+    ),
+    Candidate(
+        "hyperspherical_vae",
+        "the package itself",
+        {
+            "sample": other_packages.hyperspherical_vae_sample,
+            "step": other_packages.hyperspherical_vae_step,
+        },
+        packages=("hyperspherical_vae",),
+        most_elements=SLOW_ELEMENTS,
+        devices=("cpu",),
+    ),
+    Candidate(
+        "power_spherical",
+        "the package itself: another distribution for the same purpose",
+        {
+            "sample": other_packages.power_spherical_sample,
+            "step": other_packages.power_spherical_step,
+        },
+        packages=("power_spherical",),
+        most_elements=SLOW_ELEMENTS,
+        devices=("cpu",),
+    ),
+)
+BY_NAME = {candidate.name: candidate for candidate in CANDIDATES}
+
+
+def installed() -> tuple[list[Candidate], list[str]]:
+    """Candidates that can run here, and one line for each that cannot."""
+    found, lines = [], []
+    for candidate in CANDIDATES:
+        missing = candidate.missing()
+        if missing is None:
+            found.append(candidate)
+        else:
+            lines.append(f"{candidate.name}: skipped, the package {missing} is not installed")
+    return found, lines
+
+
+def measure(
+    case: Case, candidates: Iterable[Candidate], *, seconds: float, failures: dict[str, str]
+) -> dict[str, Timing]:
+    """Times the candidates that apply to the case by turns. One from elsewhere that raises is left
+    out, with its message in `failures`: its limits are neither ours to hide nor to die of."""
+    chosen = {candidate.name: candidate for candidate in candidates if candidate.applies(case)}
+
+    def leave_out(name: str, error: Exception) -> None:
+        if not chosen[name].packages:
+            raise error
+        failures.setdefault(name, f"{case}: {type(error).__name__}: {error}".splitlines()[0])
+
+    calls: dict[str, Call] = {}
+    with threads(case.threads):
+        for name, candidate in chosen.items():
+            try:
+                calls[name] = candidate.calls[case.op](case)
+            except Exception as error:
+                leave_out(name, error)
+        return time_interleaved(
+            calls, seconds=seconds, least_blocks=3, device=case.device, on_error=leave_out
+        )

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""What the first call costs, in a fresh process: imports, torch's own first backward pass, and
+sample + KL + backward, for which svmf builds a table when it meets a new m."""
+
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+
+from svmf.benchmarking.tables import table, time_text
+
+_LATER_CALLS = 20
+_TIMEOUT = 120
+_PROGRAM = f"""
+import time
+start = time.perf_counter()
+import torch
+torch_there = time.perf_counter()
+import svmf
+svmf_there = time.perf_counter()
+from {__name__} import print_records
+print_records(torch_there - start, svmf_there - torch_there)
+"""
+
+
+def measure_first_call() -> list[dict[str, object]] | str:
+    """Records "what", "first", "later" (seconds), or the reason why there are none."""
+    finished = subprocess.run(
+        [sys.executable, "-c", _PROGRAM],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=_TIMEOUT,
+    )
+    if finished.returncode != 0:
+        return f"first call: skipped, {(finished.stderr.splitlines() or ['no message'])[-1]}"
+    return json.loads(finished.stdout)
+
+
+def print_records(import_torch: float, import_svmf: float) -> None:
+    """The work of the fresh process."""
+    import torch
+
+    from svmf.benchmarking import latent
+    from svmf.benchmarking.shapes import Case, Shape
+
+    torch.set_num_threads(1)
+    small = Case("step", Shape(1, 64, 10))
+    steps = {
+        "a multiplication 64 x 10": latent.copy_step(small),
+        "Normal' 64 x 10": latent.normal_step(small, validate=False),
+        "svmf 64 x 10": latent.svmf_step(small),
+        "svmf 64 x 11, another m": latent.svmf_step(Case("step", Shape(1, 64, 11))),
+        "svmf 64 x 10 in float64": latent.svmf_step(Case("step", Shape(1, 64, 10), 50, "float64")),
+    }
+    records: list[dict[str, object]] = [
+        {"what": "import torch", "first": import_torch, "later": None},
+        {"what": "import svmf after it", "first": import_svmf, "later": None},
+    ]
+    for name, call in steps.items():
+        times = []
+        for _ in range(1 + _LATER_CALLS):
+            begin = time.perf_counter()
+            call()
+            times.append(time.perf_counter() - begin)
+        later = statistics.median(times[1:])
+        records.append({"what": f"step, {name}", "first": times[0], "later": later})
+    print(json.dumps(records))
+
+
+def first_call_table(records: Sequence[Mapping[str, object]]) -> str:
+    def text(seconds: object) -> str:
+        return time_text(seconds) if isinstance(seconds, float) else "-"
+
+    rows = [[str(r["what"]), text(r["first"]), text(r["later"])] for r in records]
+    return table(["what", "first call", "later calls"], rows)
