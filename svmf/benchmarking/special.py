@@ -30,8 +30,8 @@ Arguments = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class SpecialOp:
-    """`arguments` (values, parameter, type, device) makes what every side is called with; `by_scipy`
-    takes them as NumPy arrays. `parameter` is the dimension m or the order v."""
+    """`arguments` (values, parameter, type, device) makes what every side is called with, by_scipy
+    with NumPy arrays. `parameter` is the dimension m or the order v."""
 
     name: str
     parameter: str
@@ -44,7 +44,8 @@ class SpecialOp:
 
 @dataclass(frozen=True)
 class SpecialTiming:
-    """Timings at one parameter: "float64", "float32", "SciPy", and "few" against "reference"."""
+    """Timings at one parameter: "float64", "float32", "SciPy", a plain "copy", and "few"
+    against "reference"."""
 
     op: str
     parameter: str
@@ -242,6 +243,7 @@ def special_calls(
     if by_scipy is not None:
         arrays = tuple(a.numpy() if isinstance(a, Tensor) else a for a in double)
         calls["SciPy"] = lambda: by_scipy(*arrays)
+        calls["copy"] = next(a for a in double if isinstance(a, Tensor)).clone
     return calls
 
 

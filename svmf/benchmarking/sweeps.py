@@ -5,6 +5,7 @@ minutes show how cost depends on each. The whole range is --shape, --kappa, --dt
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from svmf.benchmarking.shapes import Case, Shape
 
@@ -56,11 +57,12 @@ def sweep_cases(sweep: Sweep, op: str, *, quick: bool, device: str) -> list[Case
     return [_vary(case, sweep.quantity, value) for case in base for value in values]
 
 
-def _vary(case: Case, quantity: str, value: float | str) -> Case:
+def _vary(case: Case, quantity: str, value: Any) -> Case:
     fields = {"m": "m", "rows": "batch", "samples": "samples"}
     if quantity in fields:
         return replace(case, shape=replace(case.shape, **{fields[quantity]: value}))
-    return replace(case, **{quantity: value})
+    changes: dict[str, Any] = {quantity: value}
+    return replace(case, **changes)
 
 
 def product(
