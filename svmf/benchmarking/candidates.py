@@ -41,8 +41,8 @@ CANDIDATES = (
         {"sample": latent.svmf_sample, "step": latent.svmf_step},
     ),
     Candidate(
-        "VonMisesFisher",
-        "svmf.distributions, default validation",
+        "class",
+        "svmf.distributions.VonMisesFisher, default validation",
         {"sample": latent.class_sample, "step": latent.class_step},
     ),
     Candidate(

@@ -52,7 +52,7 @@ def sampling_table(measurements: Sequence[Measurement], op: str) -> str:
     named = {name for measurement in chosen for name in measurement.timings}
     against = [c.name for c in CANDIDATES if c.name in named and c.name != "svmf"]
     headers = [
-        "rows x m", "kappa", "type", "threads", "ns/element", "spread", "samples/s",
+        "rows x m", "kappa", "type", "threads", "ns/el.", "spread", "samples/s",
         *(f"/ {name}" for name in against),
     ]  # fmt: skip
     rows = []

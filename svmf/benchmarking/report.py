@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: MIT
+"""What a run of `svmf bench` has found: its tables as text, its plots, its JSON document."""
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from svmf.benchmarking.environment import describe_environment, environment
+from svmf.benchmarking.first_call import first_call_table
+from svmf.benchmarking.goal_lines import GoalLine, goals_table
+from svmf.benchmarking.growth import Growth, growth, growth_table
+from svmf.benchmarking.memory import memory_table
+from svmf.benchmarking.sampler_goals import Cell
+from svmf.benchmarking.sampling import TITLES, Measurement, headlines, sampling_table
+from svmf.benchmarking.special import SpecialTiming, special_table
+from svmf.benchmarking.timing import Timing
+from svmf.benchmarking.training_step import training_table
+from svmf.errors import RunError
+
+SCHEMA = 1
+METHOD = (
+    "ratios are svmf's time over the other's, candidates by turns in one run: below 1 svmf is "
+    "faster"
+)
+
+
+@dataclass
+class Report:
+    """Filled section by section; complete at any moment."""
+
+    device: str = "cpu"
+    statistic: str = "median"
+    interrupted: bool = False
+    notes: list[str] = field(default_factory=list)
+    sampling: list[Measurement] = field(default_factory=list)
+    special: list[SpecialTiming] = field(default_factory=list)
+    training: dict[str, Timing] = field(default_factory=dict)
+    epoch_overhead: float | None = None
+    memory: list[dict[str, object]] = field(default_factory=list)
+    first_call: list[dict[str, object]] = field(default_factory=list)
+    cells: list[Cell] = field(default_factory=list)
+    goals: list[GoalLine] = field(default_factory=list)
+
+    @property
+    def growth(self) -> list[Growth]:
+        return growth(self.sampling)
+
+    def heading(self) -> str:
+        statistic = "minima" if self.statistic == "smallest" else "medians, spread by quartiles"
+        return f"{describe_environment(self.device)}\n{METHOD}; {statistic}"
+
+    def sampling_text(self, ops: Sequence[str] = tuple(TITLES)) -> list[str]:
+        texts = []
+        for op in ops:
+            if any(measurement.case.op == op for measurement in self.sampling):
+                lines = "\n".join(f"- {line}" for line in headlines(self.sampling, op))
+                texts.append(
+                    f"## {TITLES[op][0].upper() + TITLES[op][1:]}\n\n{lines}\n\n"
+                    + sampling_table(self.sampling, op)
+                )
+        if self.growth:
+            texts.append(f"## How cost grows\n\n{growth_table(self.growth)}")
+        return texts
+
+    def special_text(self) -> list[str]:
+        if not self.special:
+            return []
+        return [f"## Functions without randomness\n\n{special_table(self.special)}"]
+
+    def training_text(self) -> list[str]:
+        return (
+            [f"## A whole training step\n\n{training_table(self.training)}"]
+            if self.training
+            else []
+        )
+
+    def memory_text(self) -> list[str]:
+        return [f"## Peak memory\n\n{memory_table(self.memory)}"] if self.memory else []
+
+    def first_call_text(self) -> list[str]:
+        return [f"## First call\n\n{first_call_table(self.first_call)}"] if self.first_call else []
+
+    def goals_text(self) -> list[str]:
+        measured = [line for line in self.goals if line.values]
+        return [f"## Goals\n\n{goals_table(measured)}"] if measured else []
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "schema": SCHEMA,
+            "environment": environment(self.device),
+            "device": self.device,
+            "statistic": self.statistic,
+            "interrupted": self.interrupted,
+            "notes": self.notes,
+            "sampling": [measurement.as_json() for measurement in self.sampling],
+            "growth": [line.as_json() for line in self.growth],
+            "special": [timing.as_json() for timing in self.special],
+            "training": {name: asdict(timing) for name, timing in self.training.items()},
+            "epoch_overhead": self.epoch_overhead,
+            "memory": self.memory,
+            "first_call": self.first_call,
+            "goal_cells": [cell.as_json() for cell in self.cells],
+            "goals": [line.as_json() for line in self.goals if line.values],
+        }
+
+
+def write_json(report: Report, path: Path) -> None:
+    _write(path, lambda: path.write_text(json.dumps(report.as_json(), indent=1) + "\n"))
+
+
+def write_plots(report: Report, folder: Path) -> list[Path]:
+    """Plots of what was swept; none of a single shape."""
+    from svmf.benchmarking import plots
+
+    drawn: list[Path] = []
+
+    def draw() -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        swept = [m for m in report.sampling if m.sweep in ("m", "rows", "kappa")]
+        for op in TITLES:
+            if any(m.case.op == op for m in swept):
+                drawn.append(plots.cost_figure(swept, op, folder / f"bench-{op}.png"))
+        if report.growth:
+            drawn.append(plots.growth_figure(report.growth, folder / "bench-growth.png"))
+        if report.special:
+            drawn.append(plots.special_figure(report.special, folder / "bench-special.png"))
+
+    _write(folder, draw)
+    return drawn
+
+
+def _write(path: Path, write: Callable[[], object]) -> None:
+    try:
+        write()
+    except OSError as error:
+        raise RunError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def check_writable(path: Path) -> None:
+    """Says so before the work, not after it."""
+    folder = path.parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK) or path.is_dir():
+        raise RunError(f"{path}: cannot be written")
