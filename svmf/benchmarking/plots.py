@@ -54,6 +54,7 @@ def cost_figure(measurements: Sequence[Measurement], op: str, path: Path) -> Pat
                 )  # fmt: skip
         axes.set_xscale("log")
         axes.set_yscale("log")
+        axes.xaxis.set_minor_formatter("")
         axes.set_xlabel(f"{label}   ({_HELD[quantity]})")
         axes.grid(True, alpha=0.3)
     shared.set_ylabel("ns per element")
@@ -77,11 +78,13 @@ def growth_figure(lines: Sequence[Growth], path: Path) -> Path:
             colour = styles[line.op, line.candidate]
             axes.plot(line.x, [1e6 * t for t in line.seconds], "o", markersize=4, color=colour)
             label = f"{TITLES[line.op]}, {line.candidate}"
-            fitted = [1e6 * line.fitted(x) for x in line.x]
-            axes.plot(line.x, fitted, "-", linewidth=1, color=colour, label=label)
+            dense = _between(line.x)
+            fitted = [1e6 * line.fitted(x) for x in dense]
+            axes.plot(dense, fitted, "-", linewidth=1, color=colour, label=label)
         axes.set_xlabel(f"{quantity}   ({held})")
         axes.set_yscale("log")
         axes.set_xscale("linear" if quantity == "threads" else "log")
+        axes.xaxis.set_minor_formatter("")
         if quantity == "threads" and of_quantity:
             axes.set_xticks(of_quantity[0].x)
         axes.grid(True, alpha=0.3)
@@ -92,6 +95,12 @@ def growth_figure(lines: Sequence[Growth], path: Path) -> Path:
     )
     _legend(figure)
     return save_figure(figure, path)
+
+
+def _between(x: Sequence[float], points: int = 50) -> list[float]:
+    """Evenly spaced in the logarithm, for a line that is curved on logarithmic axes."""
+    factor = (x[-1] / x[0]) ** (1 / points)
+    return [x[0] * factor**i for i in range(points + 1)]
 
 
 def special_figure(timings: Sequence[SpecialTiming], path: Path) -> Path:
@@ -113,6 +122,7 @@ def special_figure(timings: Sequence[SpecialTiming], path: Path) -> Path:
                 axes.plot(x, y, marker=".", label=label)
         axes.set_xscale("symlog" if op is LOG_IV else "log")
         axes.set_yscale("log")
+        axes.xaxis.set_minor_formatter("")
         axes.set_xlabel("order v" if op is LOG_IV else "m")
         axes.set_title(title, fontsize=10)
         axes.grid(True, alpha=0.3)

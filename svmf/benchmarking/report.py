@@ -140,6 +140,6 @@ def _write(path: Path, write: Callable[[], object]) -> None:
 
 def check_writable(path: Path) -> None:
     """Says so before the work, not after it."""
-    folder = path.parent
-    if not folder.is_dir() or not os.access(folder, os.W_OK) or path.is_dir():
+    _write(path, lambda: path.parent.mkdir(parents=True, exist_ok=True))
+    if not os.access(path if path.exists() else path.parent, os.W_OK) or path.is_dir():
         raise RunError(f"{path}: cannot be written")

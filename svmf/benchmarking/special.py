@@ -259,12 +259,13 @@ def measure_special(
     seconds: float,
     device: str = "cpu",
     scipy: bool = True,
+    least_blocks: int = 3,
 ) -> SpecialTiming:
     with threads(1):
         timings = time_interleaved(
             special_calls(op, value, count, device, scipy),
             seconds=seconds,
-            least_blocks=3,
+            least_blocks=least_blocks,
             device=device,
         )
     return SpecialTiming(op.name, op.parameter, value, count, _few(count), timings)

@@ -51,9 +51,13 @@ class _Candidate:
     """A call, the number of calls in a block, and the blocks so far."""
 
     def __init__(
-        self, call: Callable[[], object], block_seconds: float, wait: Callable[[], object]
+        self,
+        call: Callable[[], object],
+        block_seconds: float,
+        wait: Callable[[], object],
+        clock: Callable[[], float],
     ) -> None:
-        self._call, self._wait, self._size = call, wait, 1
+        self._call, self._wait, self._clock, self._size = call, wait, clock, 1
         self.blocks: list[float] = []
         self.spent = 0.0
         self.first = self._run()
@@ -67,11 +71,11 @@ class _Candidate:
     def _run(self) -> float:
         """Seconds per call of one block."""
         self._wait()
-        start = time.perf_counter()
+        start = self._clock()
         for _ in range(self._size):
             self._call()
         self._wait()
-        return (time.perf_counter() - start) / self._size
+        return (self._clock() - start) / self._size
 
     def run_block(self) -> None:
         seconds = self._run()
@@ -90,16 +94,18 @@ def time_interleaved(
     block_seconds: float = 1e-3,
     least_blocks: int = 5,
     device: str = "cpu",
+    clock: Callable[[], float] = time.perf_counter,
     on_error: Callable[[str, Exception], None] | None = None,
 ) -> dict[str, Timing]:
     """Times the candidates by turns for about `seconds` in all, each at least `least_blocks`
     blocks. A candidate that has had its share of the time sits out; one that raises in its first
-    calls is left out if `on_error` (name, error) returns."""
+    calls is left out if `on_error` (name, error) returns. `clock` may count the process's own time
+    (time.process_time), which other work on the machine hardly touches; on one thread only."""
     wait = torch.cuda.synchronize if device.startswith("cuda") else _nothing
     running: dict[str, _Candidate] = {}
     for name, call in candidates.items():
         try:
-            running[name] = _Candidate(call, block_seconds, wait)
+            running[name] = _Candidate(call, block_seconds, wait, clock)
         except Exception as error:
             if on_error is None:
                 raise
