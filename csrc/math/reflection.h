@@ -23,17 +23,17 @@ SVMF_INLINE V householder_coefficient(V uy, V uu) {
 // z = s g + beta mu, where g is the direction g_1, ..., g_(m-1) with `first` in front.
 template <class V>
 struct SampleReflection {
-  V s;
   V first;
   V beta;
 };
 
-// dot = sum of g_j mu_j and square = sum of g_j^2 over j >= 1; sine = sqrt(1 - w^2).
+// dot = sum of g_j mu_j over j >= 1; s = sqrt(1 - w^2)/|g|. 0 (dot + d) is nan if mu has a value
+// that is not finite: then the whole row is.
 template <class V>
-SVMF_INLINE SampleReflection<V> reflect_sample(V w, V sine, V square, V dot, V mu0) {
-  const V s = sine / square_root(square);
-  const V ratio = dot / (V(1) + absolute(mu0));
-  return {s, select(mu0 < V(0), ratio, -ratio), w - s * ratio};
+SVMF_INLINE SampleReflection<V> reflect_sample(V w, V s, V dot, V mu0) {
+  const V d = V(1) + absolute(mu0);
+  const V ratio = dot / d;
+  return {select(mu0 < V(0), ratio, -ratio), mul_add(dot + d, V(0), w - s * ratio)};
 }
 
 // What the gradient needs of one sample, with G the incoming gradient:
@@ -47,9 +47,9 @@ struct ReflectionGradient {
 
 template <class V>
 SVMF_INLINE ReflectionGradient<V> reflection_gradient(V w, V z0, V g0, V g_mu, V mu0) {
-  const V d = V(1) + absolute(mu0);
+  const V scale = V(1) / (V(1) + absolute(mu0));
   const auto negative = mu0 < V(0);
-  return {(w - select(negative, z0, -z0)) / d, (select(negative, g0, -g0) - g_mu) / d};
+  return {(w - select(negative, z0, -z0)) * scale, (select(negative, g0, -g0) - g_mu) * scale};
 }
 
 // One column of grad mu, added to `sum`.
@@ -66,10 +66,10 @@ SVMF_INLINE V step_along_meridian(V derivative, V one_minus_w, V one_plus_w) {
   return select(product == V(0), V(0), derivative / product);
 }
 
-// The part of grad kappa that comes through z, added to `sum`: step (G.(mu - z) + (1-w) G.z).
+// G.(mu - z) + (1-w) G.z: the gradient along the meridian, which that step goes.
 template <class V>
-SVMF_INLINE V add_kappa_gradient(V step, V one_minus_w, V g_difference, V g_z, V sum) {
-  return mul_add(step, mul_add(one_minus_w, g_z, g_difference), sum);
+SVMF_INLINE V gradient_along_meridian(V one_minus_w, V g_z, V g_difference) {
+  return mul_add(one_minus_w, g_z, g_difference);
 }
 
 }  // namespace SVMF_ISA

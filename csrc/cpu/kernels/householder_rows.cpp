@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The reflection H = I - 2 u u'/(u'u), u = e1 - mu, which takes e1 to mu, in O(m) per row.
-//
-// 1 - mu_0 is exact where it is small, so H is orthogonal to rounding for every mu, also next to
-// e1; mu = e1 gives the identity. Backward, with c = 2 u'x/u'u and t = 2 u'g/u'u: grad_x = H g = g
+// The reflection H = I - 2 u u'/(u'u), u = e1 - mu, which takes e1 to mu (csrc/math/reflection.h),
+// in O(m) per row. Backward, with c = 2 u'x/u'u and t = 2 u'g/u'u: grad_x = H g = g
 // - t u, grad_mu = c g + t z, z = H x.
 #include "cpu/kernels/rows.h"
+#include "math/reflection.h"
 
 namespace svmf {
 inline namespace SVMF_ISA {
@@ -39,19 +38,13 @@ Projections<S> project(const S* mu, const S* x, const S* g, int64_t m) {
   return {u0 * u0 + sum_lanes(uu), u0 * x[0] - sum_lanes(ux), u0 * g[0] - sum_lanes(ug)};
 }
 
-// 2 (u'y)/(u'u), zero for mu = e1.
-template <class S>
-S coefficient(S uy, S uu) {
-  return uu == S(0) ? S(0) : (uy + uy) / uu;
-}
-
 }  // namespace
 
 template <class S>
 void householder_rows(const S* x, const S* loc, S* z, int64_t rows, int64_t m) {
   for (int64_t r = 0; r < rows; ++r, x += m, loc += m, z += m) {
     const Projections<S> p = project(loc, x, x, m);
-    const S c = coefficient(p.ux, p.uu);
+    const S c = householder_coefficient(p.ux, p.uu);
     z[0] = x[0] - c * (S(1) - loc[0]);
     for (int64_t j = 1; j < m; ++j) z[j] = mul_add(c, loc[j], x[j]);
   }
@@ -62,7 +55,7 @@ void householder_backward_rows(const S* grad, const S* x, const S* loc, S* grad_
                                int64_t rows, int64_t m) {
   for (int64_t r = 0; r < rows; ++r, grad += m, x += m, loc += m, grad_x += m, grad_loc += m) {
     const Projections<S> p = project(loc, x, grad, m);
-    const S c = coefficient(p.ux, p.uu), t = coefficient(p.ug, p.uu);
+    const S c = householder_coefficient(p.ux, p.uu), t = householder_coefficient(p.ug, p.uu);
     const S u0 = S(1) - loc[0];
     grad_x[0] = grad[0] - t * u0;
     grad_loc[0] = c * grad[0] + t * (x[0] - c * u0);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// log density of the vMF distribution: kappa (mu.x - 1) + (kappa - L) - log S, with mu.x - 1 = -|mu
-// - x|^2/2 for unit vectors, so that nothing of the size of kappa is added and taken away again.
+// log density of the vMF distribution (csrc/math/vmf_log_prob.h), lane = row; the distances run
+// along the rows.
 #include <algorithm>
 
 #include "cpu/kernels/rows.h"
-#include "math/vmf_kl.h"
+#include "math/vmf_log_prob.h"
 
 namespace svmf {
 inline namespace SVMF_ISA {
@@ -21,11 +21,7 @@ void vmf_log_prob_rows(const S* value, const S* loc, const S* kappa, S* out, int
     for (int64_t i = 0; i < count; ++i)
       distance[i] = squared_distance(value + (r + i) * m, loc + (r + i) * m, m);
     const V k = V::load_first(kappa + r, count, S(1));
-    const KappaPlace<V> at = place_kappa(k, table);
-    const V peak =
-        -log_partition_minus_kappa_at(at, shared_logarithm(at), table) - V(table.log_surface);
-    const V y = mul_add(k * V(S(-0.5)), V::load(distance), peak);
-    select(k >= V(0), y, not_a_number<V>()).store_first(out + r, count);
+    vmf_log_prob(k, V::load(distance), table).store_first(out + r, count);
   }
 }
 

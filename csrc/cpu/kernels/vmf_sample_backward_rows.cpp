@@ -13,6 +13,7 @@
 
 #include "cpu/kernels/rows.h"
 #include "cpu/kernels/tiles.h"
+#include "math/reflection.h"
 #include "math/vmf_pathwise.h"
 #include "math/wood.h"
 #include "math/wood_gradients.h"
@@ -70,7 +71,6 @@ class SampleBackward {
                                                    Pair* grad_kappa) {
     const Cosine<Pair> c{Pair::load_first(task_.below + row, n, S(1)),
                          Pair::load_first(task_.above + row, n, S(1))};
-    const Pair product = c.below * c.above;
     // m = 3 is drawn by inversion: the derivative through the proposal is the pathwise one, and
     // nothing needs correction.
     const bool pathwise = task_.gradient == SampleGradient::kPathwise || task_.m == 3;
@@ -82,8 +82,7 @@ class SampleBackward {
       *grad_kappa =
           mul_add(grad, log_ratio_derivative(c.below, c.above, kappa, table_), *grad_kappa);
     }
-    // At a pole (w = +-1 exactly) z does not move with w to first order.
-    return {cosine_value(c), c.below, select(product == Pair(0), Pair(0), derivative / product)};
+    return {cosine_value(c), c.below, step_along_meridian(derivative, c.below, c.above)};
   }
 
   // Columns of the rows row ... row + n as lanes; `rows` rows in all stand at `base`.
@@ -134,14 +133,10 @@ class SampleBackward {
       g_z = mul_add(g[j], z[j], g_z);
       g_step = mul_add(g[j], mu[j] - z[j], g_step);
     }
-    const V scale = V(1) / (V(1) + absolute(mu[0]));
-    const auto negative = mu[0] < V(0);
-    const V beta = (w - select(negative, z[0], -z[0])) * scale;
-    const V gamma = (select(negative, g[0], -g[0]) - g_mu) * scale;
-    for (int j = 0; j < kColumns; ++j) {
-      total[j] = mul_add(beta, g[j], mul_add(gamma, mul_add(-beta, mu[j], z[j]), total[j]));
-    }
-    return mul_add(below, g_z, g_step);
+    const ReflectionGradient<V> r = reflection_gradient(w, z[0], g[0], g_mu, mu[0]);
+    for (int j = 0; j < kColumns; ++j)
+      total[j] = add_reflection_gradient(r, g[j], z[j], mu[j], total[j]);
+    return gradient_along_meridian(below, g_z, g_step);
   }
 
   void many_columns(int64_t b, int n, Pair kappa, Pair* grad_kappa) {
@@ -156,12 +151,9 @@ class SampleBackward {
                 *mu = task_.loc + (b + r) * m;
         S g_mu, g_z, g_step;
         row_dots(g, z, mu, &g_mu, &g_z, &g_step);
-        step[r] = mul_add(x.below[r], g_z, g_step);
-        const S d = S(1) + absolute(mu[0]);
-        const bool negative = mu[0] < S(0);
-        const S beta = (x.w[r] - (negative ? z[0] : -z[0])) / d;
-        const S gamma = ((negative ? g[0] : -g[0]) - g_mu) / d;
-        row_update(g, z, mu, beta, gamma, sample == 0, task_.grad_loc + (b + r) * m);
+        step[r] = gradient_along_meridian(x.below[r], g_z, g_step);
+        row_update(g, z, mu, reflection_gradient(x.w[r], z[0], g[0], g_mu, mu[0]), sample == 0,
+                   task_.grad_loc + (b + r) * m);
       }
       *grad_kappa = mul_add(x.along, Pair::load(step), *grad_kappa);
     }
@@ -187,20 +179,18 @@ class SampleBackward {
     }
   }
 
-  SVMF_INLINE void row_update(const S* g, const S* z, const S* mu, S beta, S gamma, bool fresh,
-                              S* out) {
+  SVMF_INLINE void row_update(const S* g, const S* z, const S* mu, const ReflectionGradient<S>& r,
+                              bool fresh, S* out) {
     const int64_t m = task_.m;
-    const V b(beta), c(gamma);
+    const ReflectionGradient<V> all{V(r.beta), V(r.gamma)};
     int64_t j = 0;
     for (; j + kWidth <= m; j += kWidth) {
       const V old = fresh ? V(0) : V::load(out + j);
-      const V tangent = mul_add(-b, V::load(mu + j), V::load(z + j));
-      mul_add(b, V::load(g + j), mul_add(c, tangent, old)).store(out + j);
+      add_reflection_gradient(all, V::load(g + j), V::load(z + j), V::load(mu + j), old)
+          .store(out + j);
     }
-    for (; j < m; ++j) {
-      const S old = fresh ? S(0) : out[j];
-      out[j] = mul_add(beta, g[j], mul_add(gamma, mul_add(-beta, mu[j], z[j]), old));
-    }
+    for (; j < m; ++j)
+      out[j] = add_reflection_gradient(r, g[j], z[j], mu[j], fresh ? S(0) : out[j]);
   }
 
   const SampleBackwardRows<S>& task_;

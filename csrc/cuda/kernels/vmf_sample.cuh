@@ -158,10 +158,11 @@ __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
       draw_direction(team, row, tile.first + slot, seed, mu, m, g, sums);
       team.sum(sums, Shared::exchange());
       team.sync();
-      const SampleReflection<S> r = reflect_sample(row.w, row.sine, sums[0], sums[1], mu[0]);
+      const S s = row.sine / square_root(sums[0]);
+      const SampleReflection<S> r = reflect_sample(row.w, s, sums[1], mu[0]);
       if (tile.has_row(team, i)) {
         for (int64_t j = team.thread(); j < m; j += team.size()) {
-          z[j] = mul_add(r.s, j == 0 ? r.first : g[j], r.beta * mu[j]);
+          z[j] = mul_add(s, j == 0 ? r.first : g[j], r.beta * mu[j]);
         }
       }
       team.sync();

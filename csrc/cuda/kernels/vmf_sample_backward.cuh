@@ -146,7 +146,8 @@ __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
           }
           team.sum(sums, Shared::exchange());
           const PreparedSample<S> x = prepared[s * task.tile_rows + slot];
-          grad_kappa = add_kappa_gradient(x.step, x.below, sums[2], sums[1], grad_kappa + x.extra);
+          const S along = gradient_along_meridian(x.below, sums[1], sums[2]);
+          grad_kappa = mul_add(x.step, along, grad_kappa + x.extra);
           const ReflectionGradient<S> r = reflection_gradient(x.w, z[0], g[0], sums[0], mu[0]);
           if (has_row) {
             for (int64_t j = team.thread(); j < m; j += team.size()) {
