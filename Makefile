@@ -29,7 +29,7 @@ $(VENV)/.built: $(VENV)/.requirements $(SOURCES)
 install: $(VENV)/.built  ## make .venv, install the pinned packages, build the extension
 
 test: install  ## run the tests (about ten minutes on two cores)
-	$(BIN)/python -m pytest --ignore=tests/cuda_emulation
+	$(BIN)/python -m pytest
 
 test-all: install  ## run the tests with the slow ones
 	$(BIN)/python -m pytest -m "not statistics"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Builds the emulation with g++ and runs cases in it.
 
-A build is csrc/cuda/kernels compiled as C++ with one set of sanitizers, linked to the fibers of runtime.cpp and the
-driver. It is kept under build/cuda_emulation, named by a hash of everything that went into it, so that a change
-rebuilds what it touches and nothing else.
+A build is csrc/cuda/kernels compiled as C++ with one set of sanitizers, linked to the fibers of
+runtime.cpp and the driver. It is kept under build/cuda_emulation, named by a hash of everything
+that went into it, so that a change rebuilds what it touches and nothing else.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ import hashlib
 import os
 import subprocess
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -25,15 +27,24 @@ COMPILER = os.environ.get("CXX", "g++")
 
 # As nvcc is called: no contraction, fma where it is written.
 COMMON_FLAGS = [
-    *("-std=c++17", "-O1", "-g1", "-fno-omit-frame-pointer"),
+    *("-std=c++17", "-g1", "-fno-omit-frame-pointer"),
     *("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"),
     *("-Wall", "-Wextra", "-Wno-unknown-pragmas", "-Werror"),
     "-DSVMF_ISA=isa_cuda",
 ]
+# What is run much is optimised; what is run once or twice compiles faster without.
+OPTIMISED, QUICK = "-O1", "-O0"
 SANITIZERS = {
-    "asan": ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"],
+    "asan": [
+        "-fsanitize=address,undefined",
+        # The address sanitizer sees these when they matter, and they double the compiler's time.
+        "-fno-sanitize=null,vptr,object-size,pointer-overflow",
+        "-fno-sanitize-recover=undefined",
+    ],
     "tsan": ["-fsanitize=thread"],
 }
+# A mutant is seen by a memory error, a check of the runtime or a wrong result.
+MUTANT_SANITIZERS = {"asan": ["-fsanitize=address"], "tsan": ["-fsanitize=thread"]}
 # Leaks: the driver exits in the middle when a check fails. First use of a stack is not a crash.
 ENVIRONMENT = {
     "ASAN_OPTIONS": "detect_leaks=0:detect_stack_use_after_return=0",
@@ -92,6 +103,11 @@ def _digest(paths: Iterable[Path], *words: str) -> str:
     return digest.hexdigest()[:16]
 
 
+@cache
+def _compiler_version() -> str:
+    return subprocess.run([COMPILER, "--version"], capture_output=True, text=True).stdout
+
+
 def headers(csrc: Path) -> list[Path]:
     own = [*HERE.glob("*.h"), *(HERE / "include").rglob("*.*h")]
     return [
@@ -104,8 +120,8 @@ def headers(csrc: Path) -> list[Path]:
 
 def compile_object(source: Path, flags: list[str], csrc: Path = CSRC) -> Path:
     """Compiles one file unless an object of the same hash exists."""
-    version = subprocess.run([COMPILER, "--version"], capture_output=True, text=True).stdout
-    out = BUILD / f"{source.stem}-{_digest([source, *headers(csrc)], version, *flags)}.o"
+    key = _digest([source, *headers(csrc)], _compiler_version(), *flags)
+    out = BUILD / f"{source.stem}-{key}.o"
     if not out.exists():
         BUILD.mkdir(parents=True, exist_ok=True)
         partial = out.with_suffix(f".{os.getpid()}.o")
@@ -115,13 +131,18 @@ def compile_object(source: Path, flags: list[str], csrc: Path = CSRC) -> Path:
     return out
 
 
+def compile_objects(sources: Iterable[Path], flags: list[str]) -> list[Path]:
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(lambda source: compile_object(source, flags), sources))
+
+
 def _flags(sanitizer: str) -> list[str]:
-    return [*COMMON_FLAGS, *fma_flag(), *SANITIZERS[sanitizer]]
+    return [*COMMON_FLAGS, OPTIMISED, *fma_flag(), *SANITIZERS[sanitizer]]
 
 
 def _link(sanitizer: str, objects: list[Path]) -> Path:
     # The fibers themselves are not instrumented: their bookkeeping is not the kernel's.
-    plain = [*COMMON_FLAGS, "-O2", f"-DSVMF_EMULATION_{sanitizer.upper()}"]
+    plain = [*COMMON_FLAGS, OPTIMISED, f"-DSVMF_EMULATION_{sanitizer.upper()}"]
     objects = [*objects, compile_object(HERE / "runtime.cpp", plain)]
     program = BUILD / f"driver-{sanitizer}-{_digest(objects)}"
     if not program.exists():
@@ -138,50 +159,33 @@ def kernel_sources() -> list[Path]:
 def build(sanitizer: str, sources: Sequence[Path] | None = None) -> Path:
     """A driver program for all kernels, or a program from given sources."""
     sources = [*kernel_sources(), HERE / "driver.cpp"] if sources is None else sources
-    return _link(sanitizer, [compile_object(source, _flags(sanitizer)) for source in sources])
+    return _link(sanitizer, compile_objects(sources, _flags(sanitizer)))
 
 
 def build_with_mutant(sanitizer: str, csrc: Path, unit: str) -> Path:
     """The driver with one .cu file taken from a changed copy of csrc, in a namespace of its own."""
-    flags = [f for f in _flags(sanitizer) if not f.startswith("-DSVMF_ISA")]
-    mutant = compile_object(
-        csrc / "cuda" / "kernels" / unit, [*flags, "-DSVMF_ISA=isa_mutant"], csrc
-    )
+    flags = [f for f in COMMON_FLAGS if not f.startswith("-DSVMF_ISA")]
+    flags += ["-DSVMF_ISA=isa_mutant", QUICK, *fma_flag(), *MUTANT_SANITIZERS[sanitizer]]
+    mutant = compile_object(csrc / "cuda" / "kernels" / unit, flags, csrc)
     others = [source for source in [*kernel_sources(), HERE / "driver.cpp"] if source.name != unit]
-    return _link(sanitizer, [*(compile_object(s, _flags(sanitizer)) for s in others), mutant])
+    return _link(sanitizer, [*compile_objects(others, _flags(sanitizer)), mutant])
 
 
 def build_library(torch_folder: Path) -> Path:
-    """The op wrappers of csrc/cuda over emulated kernels, as a library for torch.ops.load_library."""
-    kernels = [*COMMON_FLAGS, *fma_flag(), "-fPIC", "-fvisibility=hidden"]
-    wrappers = [
-        *kernels,
-        "-DTORCH_TARGET_VERSION=0x020a000000000000",
-        "-isystem",
-        str(torch_folder / "include"),
-    ]
+    """The op wrappers of csrc/cuda over emulated kernels, for torch.ops.load_library."""
+    kernels = [*COMMON_FLAGS, QUICK, *fma_flag(), "-fPIC", "-fvisibility=hidden"]
+    torch_headers = ["-isystem", str(torch_folder / "include")]
+    wrappers = [*kernels, "-DTORCH_TARGET_VERSION=0x020a000000000000", *torch_headers]
     names = ("elementwise.cpp", "vmf_vectors.cpp", "vmf_sample.cpp")
-    objects = [
-        compile_object(source, kernels) for source in [*kernel_sources(), HERE / "runtime.cpp"]
-    ]
-    objects += [compile_object(CSRC / "cuda" / name, wrappers) for name in names]
-    objects.append(compile_object(HERE / "ops" / "register_emulated.cpp", wrappers))
+    sources = [*(CSRC / "cuda" / name for name in names), HERE / "ops" / "register_emulated.cpp"]
+    objects = compile_objects([*kernel_sources(), HERE / "runtime.cpp"], kernels)
+    objects += compile_objects(sources, wrappers)
     library = BUILD / f"svmf_emulated-{_digest(objects)}.so"
     if not library.exists():
         partial = library.with_suffix(f".{os.getpid()}")
         torch_lib = torch_folder / "lib"
-        _run(
-            [
-                COMPILER,
-                "-shared",
-                "-Wl,-z,defs",
-                *map(str, objects),
-                f"-L{torch_lib}",
-                "-ltorch_cpu",
-                "-lc10",
-            ]
-            + [f"-Wl,-rpath,{torch_lib}", "-o", str(partial)]
-        )
+        link = [f"-L{torch_lib}", "-ltorch_cpu", "-lc10", f"-Wl,-rpath,{torch_lib}"]
+        _run([COMPILER, "-shared", "-Wl,-z,defs", *map(str, objects), *link, "-o", str(partial)])
         partial.replace(library)
     return library
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Every CUDA kernel, run thread by thread under the address and undefined-behaviour sanitizers, against the CPU op."""
+"""Every CUDA kernel, run thread by thread under the address and undefined-behaviour sanitizers,
+against the CPU op."""
 
 import cases
 import emulator

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The CUDA op wrappers (checks, layouts, dtypes, shapes, errors) over emulated kernels, against the CPU ops."""
+"""The CUDA op wrappers (checks, layouts, dtypes, shapes, errors) over emulated kernels, against the
+CPU ops."""
 
 import ctypes
 from pathlib import Path

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The kernels that threads share memory in, under the thread sanitizer: only barriers order memory there, so a missing one
-is a race, whatever order the threads happen to run in. Few rows: a fiber costs it milliseconds."""
+"""The kernels that threads share memory in, under the thread sanitizer: only barriers order memory
+there, so a missing one is a race, whatever order the threads happen to run in. Few rows: a fiber
+costs it milliseconds."""
 
 import cases
 import emulator
@@ -9,7 +10,7 @@ import pytest
 
 
 def race_cases(rng: np.random.Generator) -> list[emulator.Case]:
-    """Warp and block teams, several tiles per owner, several blocks, one or many samples per row."""
+    """Warp and block teams, several tiles per owner, several blocks, one or many samples a row."""
     loc = {m: cases.unit_rows(rng, 70, m, "float32") for m in (5, 12, 70, 140, 1100)}
     kappa = cases.kappas(rng, 70, "float32")
     runs = []
