@@ -20,9 +20,31 @@ if(NOT CMAKE_CUDA_COMPILER)
   return()
 endif()
 
-# Architectures: TORCH_CUDA_ARCH_LIST ("8.0;9.0+PTX", also with spaces) or the default below. Entries without +PTX get
-# machine code only.
-set(SVMF_DEFAULT_ARCH_LIST "7.5;8.0;8.6;9.0;10.0;12.0+PTX")
+enable_language(CUDA)
+set(CMAKE_CUDA_STANDARD 17)
+set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+set(SVMF_CUDA_ENABLED ON)
+# Tables are kernel parameters of more than 4 KB.
+if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.1)
+  message(FATAL_ERROR "svmf: expected an nvcc of CUDA 12.1 or newer, found ${CMAKE_CUDA_COMPILER_VERSION}")
+endif()
+
+# nvcc and torch must agree on CUDA's major version; a CPU-only torch has none and takes any.
+string(REGEX MATCH "^[0-9]+" nvcc_major "${CMAKE_CUDA_COMPILER_VERSION}")
+string(REGEX MATCH "^[0-9]+" torch_major "${SVMF_TORCH_CUDA_VERSION}")
+if(torch_major AND NOT torch_major STREQUAL nvcc_major)
+  message(FATAL_ERROR
+    "svmf: nvcc is of CUDA ${CMAKE_CUDA_COMPILER_VERSION}, but torch ${SVMF_TORCH_VERSION} was built with CUDA "
+    "${SVMF_TORCH_CUDA_VERSION}. Use an nvcc of CUDA ${torch_major} (CUDACXX=/path/to/nvcc), or SVMF_CUDA=OFF.")
+endif()
+
+# Architectures: TORCH_CUDA_ARCH_LIST ("8.0;9.0+PTX", also with spaces), or from Turing to the newest that nvcc knows, with
+# PTX for what comes after it (machine code for 8.6 runs on 8.9 too). Entries without +PTX get machine code only.
+if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.8)
+  set(SVMF_DEFAULT_ARCH_LIST "7.5;8.0;8.6;9.0+PTX")
+else()
+  set(SVMF_DEFAULT_ARCH_LIST "7.5;8.0;8.6;9.0;10.0;12.0+PTX")
+endif()
 if(DEFINED ENV{TORCH_CUDA_ARCH_LIST} AND NOT "$ENV{TORCH_CUDA_ARCH_LIST}" STREQUAL "")
   string(REPLACE " " ";" arch_list "$ENV{TORCH_CUDA_ARCH_LIST}")
 else()
@@ -42,20 +64,7 @@ foreach(entry IN LISTS arch_list)
 endforeach()
 set(CMAKE_CUDA_ARCHITECTURES ${architectures})
 string(REPLACE ";" " " SVMF_CUDA_ARCH_TEXT "${arch_list}")
-
-enable_language(CUDA)
-set(CMAKE_CUDA_STANDARD 17)
-set(CMAKE_CUDA_STANDARD_REQUIRED ON)
-set(SVMF_CUDA_ENABLED ON)
-
-# nvcc and torch must agree on CUDA's major version; a CPU-only torch has none and takes any.
-string(REGEX MATCH "^[0-9]+" nvcc_major "${CMAKE_CUDA_COMPILER_VERSION}")
-string(REGEX MATCH "^[0-9]+" torch_major "${SVMF_TORCH_CUDA_VERSION}")
-if(torch_major AND NOT torch_major STREQUAL nvcc_major)
-  message(FATAL_ERROR
-    "svmf: nvcc is of CUDA ${CMAKE_CUDA_COMPILER_VERSION}, but torch ${SVMF_TORCH_VERSION} was built with CUDA "
-    "${SVMF_TORCH_CUDA_VERSION}. Use an nvcc of CUDA ${torch_major} (CUDACXX=/path/to/nvcc), or SVMF_CUDA=OFF.")
-endif()
+message(STATUS "svmf: CUDA ${CMAKE_CUDA_COMPILER_VERSION} for ${SVMF_CUDA_ARCH_TEXT}")
 
 # The compiler's report on every kernel (registers, spills, shared memory), kept beside the objects for
 # tools/cuda_report.py.

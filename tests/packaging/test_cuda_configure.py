@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""The CUDA build as CMake configures it: architectures, and the versions that must agree. Nothing
+is compiled but CMake's own look at nvcc."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from paths import PROJECT
+
+PATH = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+CMAKE, NINJA, NVCC = (shutil.which(name, path=PATH) for name in ("cmake", "ninja", "nvcc"))
+
+pytestmark = pytest.mark.skipif(
+    not (CMAKE and NINJA and NVCC), reason="needs cmake, ninja and nvcc"
+)
+
+
+def configure(build: Path, **environment: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [CMAKE, "-S", PROJECT, "-B", build, "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={NINJA}",
+         f"-DPython_EXECUTABLE={sys.executable}", "-DSVMF_CUDA=ON"],
+        env={**os.environ, "PATH": PATH, "TORCH_CUDA_ARCH_LIST": "", **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )  # fmt: skip
+
+
+def generated_code(build: Path) -> list[str]:
+    """What nvcc is asked to generate, in the order of the architectures."""
+    ninja = (build / "build.ninja").read_text()
+    flags = next(line for line in ninja.splitlines() if "--generate-code" in line and "-O3" in line)
+    return re.findall(r"--generate-code=([^\s\"]+)", flags)
+
+
+def nvcc_version() -> tuple[int, int]:
+    text = subprocess.run([NVCC, "--version"], capture_output=True, text=True, check=True).stdout
+    major, minor = re.search(r"release (\d+)\.(\d+)", text).groups()
+    return int(major), int(minor)
+
+
+def test_default_architectures(tmp_path: Path) -> None:
+    """Turing to the newest, and PTX of the newest alone."""
+    finished = configure(tmp_path)
+    assert finished.returncode == 0, finished.stderr
+    newest = nvcc_version() >= (12, 8)
+    real = ["75", "80", "86", *(["90", "100"] if newest else [])]
+    last = "120" if newest else "90"
+    assert generated_code(tmp_path) == [
+        *(f"arch=compute_{arch},code=[sm_{arch}]" for arch in real),
+        f"arch=compute_{last},code=[compute_{last},sm_{last}]",
+    ]
+    names = "7.5 8.0 8.6 9.0 10.0 12.0+PTX" if newest else "7.5 8.0 8.6 9.0+PTX"
+    assert re.search(rf"svmf: CUDA \d+\.\S+ for {re.escape(names)}\n", finished.stdout)
+
+
+def test_chosen_architectures(tmp_path: Path) -> None:
+    finished = configure(tmp_path, TORCH_CUDA_ARCH_LIST="8.0 9.0+PTX")
+    assert finished.returncode == 0, finished.stderr
+    assert generated_code(tmp_path) == [
+        "arch=compute_80,code=[sm_80]",
+        "arch=compute_90,code=[compute_90,sm_90]",
+    ]
+
+
+def test_nvcc_of_another_major_version_than_torch(tmp_path: Path) -> None:
+    """Said by a torch that only claims to be built with the CUDA before nvcc's."""
+    other = f"{nvcc_version()[0] - 1}.6"
+    torch = tmp_path / "fake" / "torch"
+    (torch / "include" / "torch" / "csrc" / "stable").mkdir(parents=True)
+    (torch / "include" / "torch" / "csrc" / "stable" / "ops.h").touch()
+    (torch / "__init__.py").write_text(
+        f"class version:\n    cuda = {other!r}\n__version__ = '2.13.0'\n"
+    )
+    finished = configure(tmp_path / "build", PYTHONPATH=str(tmp_path / "fake"))
+    assert finished.returncode != 0
+    message = " ".join(finished.stderr.split())  # CMake wraps its messages
+    assert re.search(
+        rf"svmf: nvcc is of CUDA {nvcc_version()[0]}\.[\d.]+, but torch 2\.13\.0 was built with "
+        rf"CUDA {re.escape(other)}\. Use an nvcc of CUDA {other.split('.')[0]} "
+        r"\(CUDACXX=/path/to/nvcc\), or SVMF_CUDA=OFF\.",
+        message,
+    )
