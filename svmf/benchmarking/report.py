@@ -117,7 +117,6 @@ def write_plots(report: Report, folder: Path) -> list[Path]:
     drawn: list[Path] = []
 
     def draw() -> None:
-        folder.mkdir(parents=True, exist_ok=True)
         swept = [m for m in report.sampling if m.sweep in ("m", "rows", "kappa")]
         for op in TITLES:
             if any(m.case.op == op for m in swept):
