@@ -78,6 +78,9 @@ def main() -> None:
     parser.add_argument("--shape", nargs="+", help="e.g. 8192x64 or 500x64x10")
     parser.add_argument("--seconds", type=float, default=0.3, help="per group of competitors")
     parser.add_argument("--minima", action="store_true", help="ratios of minima: busy machines")
+    parser.add_argument(
+        "--cpu-time", action="store_true", help="one thread by the process's own time: steadier"
+    )
     parser.add_argument("--json", metavar="FILE", help="write all times here")
     arguments = parser.parse_args()
     shapes = QUICK_SHAPES if arguments.quick else SHAPES
@@ -96,7 +99,11 @@ def main() -> None:
         print(f"\nkappa = {kappa:g}")
         print_header()
         for shape in shapes:
-            cells.append(measure_cell(shape, kappa, arguments.seconds, statistic))
+            cells.append(
+                measure_cell(
+                    shape, kappa, arguments.seconds, statistic, cpu_time=arguments.cpu_time
+                )
+            )
             print_row(cells[-1])
     print_goals(cells)
     if arguments.json:

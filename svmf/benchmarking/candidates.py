@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from svmf.benchmarking import latent, other_packages
 from svmf.benchmarking.latent import Call
 from svmf.benchmarking.shapes import Case
-from svmf.benchmarking.timing import Timing, threads, time_interleaved
+from svmf.benchmarking.timing import Timing, choose_clock, threads, time_interleaved
 
 # Plain Python and SciPy are timed up to this many elements: beyond, a call takes seconds.
 SLOW_ELEMENTS = 1_100_000
@@ -135,7 +135,12 @@ def installed() -> tuple[list[Candidate], list[str]]:
 
 
 def measure(
-    case: Case, candidates: Iterable[Candidate], *, seconds: float, failures: dict[str, str]
+    case: Case,
+    candidates: Iterable[Candidate],
+    *,
+    seconds: float,
+    failures: dict[str, str],
+    cpu_time: bool = False,
 ) -> dict[str, Timing]:
     """Times the candidates that apply to the case by turns. One from elsewhere that raises is left
     out, with its message in `failures`: its limits are neither ours to hide nor to die of."""
@@ -154,5 +159,10 @@ def measure(
             except Exception as error:
                 leave_out(name, error)
         return time_interleaved(
-            calls, seconds=seconds, least_blocks=3, device=case.device, on_error=leave_out
+            calls,
+            seconds=seconds,
+            least_blocks=3,
+            device=case.device,
+            clock=choose_clock(cpu_time, case.threads, case.device),
+            on_error=leave_out,
         )

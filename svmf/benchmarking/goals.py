@@ -11,7 +11,7 @@ from svmf.benchmarking.goal_lines import GoalLine
 from svmf.benchmarking.graph_epochs import GraphRun
 from svmf.benchmarking.shapes import Case, Shape
 from svmf.benchmarking.special import KL, LOG_IV, SpecialTiming
-from svmf.benchmarking.timing import Timing, threads, time_interleaved
+from svmf.benchmarking.timing import Timing, choose_clock, threads, time_interleaved
 
 # data, epochs of the goal, epochs that are run, seconds, bytes
 GRAPHS = (("cora", 200, 200, 20.0, None), ("pubmed", 400, 20, 600.0, 2e9))
@@ -34,7 +34,7 @@ def special_goals(timings: Sequence[SpecialTiming], statistic: str) -> list[Goal
     return [double, single, bessel]
 
 
-def measure_class_step(seconds: float) -> dict[str, Timing]:
+def measure_class_step(seconds: float, cpu_time: bool = False) -> dict[str, Timing]:
     """The latent part of a step as users of torch.distributions write it, at a small batch."""
     calls = {
         "class": latent.class_step(_SMALL_BATCH),
@@ -43,7 +43,7 @@ def measure_class_step(seconds: float) -> dict[str, Timing]:
         "copy": latent.copy_step(_SMALL_BATCH),
     }
     with threads(1):
-        return time_interleaved(calls, seconds=seconds)
+        return time_interleaved(calls, seconds=seconds, clock=choose_clock(cpu_time))
 
 
 def _class_step_unchecked() -> latent.Call:

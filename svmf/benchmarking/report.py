@@ -32,6 +32,7 @@ class Report:
 
     device: str = "cpu"
     statistic: str = "median"
+    cpu_time: bool = False
     interrupted: bool = False
     notes: list[str] = field(default_factory=list)
     sampling: list[Measurement] = field(default_factory=list)
@@ -49,7 +50,8 @@ class Report:
 
     def heading(self) -> str:
         statistic = "minima" if self.statistic == "smallest" else "medians, spread by quartiles"
-        return f"{describe_environment(self.device)}\n{METHOD}; {statistic}"
+        clock = "; one thread by the process's own time" if self.cpu_time else ""
+        return f"{describe_environment(self.device)}\n{METHOD}; {statistic}{clock}"
 
     def sampling_text(self, ops: Sequence[str] = tuple(TITLES)) -> list[str]:
         texts = []
@@ -92,6 +94,7 @@ class Report:
             "environment": environment(self.device),
             "device": self.device,
             "statistic": self.statistic,
+            "cpu_time": self.cpu_time,
             "interrupted": self.interrupted,
             "notes": self.notes,
             "sampling": [measurement.as_json() for measurement in self.sampling],

@@ -107,18 +107,27 @@ class Cell:
 
 
 def measure_cell(
-    shape: Shape, kappa: float, seconds: float, statistic: str = "median", slow: bool = True
+    shape: Shape,
+    kappa: float,
+    seconds: float,
+    statistic: str = "median",
+    *,
+    slow: bool = True,
+    cpu_time: bool = False,
 ) -> Cell:
-    """`seconds` for each group of competitors; plain Python only if `slow`."""
+    """`seconds` for each group of competitors; plain Python only if `slow`. With `cpu_time` what
+    runs on one thread is not comparable with what runs on two, and is not compared."""
     cell = Cell(shape, kappa)
     slow_times: dict[tuple[str, str, int], Timing] = {}
     for op in TITLES:
         for count in (1, 2):
             case = Case(op, shape, kappa, threads=count)
-            _take(cell.timings, case, _FAST, seconds)
+            _take(cell.timings, case, _FAST, seconds, cpu_time)
     if slow and shape.elements <= SLOW_ELEMENTS:
-        _take(slow_times, Case("step", shape, kappa), _SLOW, seconds)
+        _take(slow_times, Case("step", shape, kappa), _SLOW, seconds, cpu_time)
     for column in COLUMNS:
+        if cpu_time and column.ours[2] != column.theirs[2]:
+            continue
         # plain Python is timed in a group of its own, with svmf in it
         group = slow_times if column.theirs[1] in _SLOW[1:] else cell.timings
         ratio = ratio_of(group.get(column.ours), group.get(column.theirs), statistic)
@@ -137,10 +146,14 @@ def measure_cell(
 
 
 def _take(
-    into: dict[tuple[str, str, int], Timing], case: Case, names: Iterable[str], seconds: float
+    into: dict[tuple[str, str, int], Timing],
+    case: Case,
+    names: Iterable[str],
+    seconds: float,
+    cpu_time: bool,
 ) -> None:
     candidates = [BY_NAME[name] for name in names if BY_NAME[name].missing() is None]
-    timings = measure(case, candidates, seconds=seconds, failures={})
+    timings = measure(case, candidates, seconds=seconds, failures={}, cpu_time=cpu_time)
     for name, timing in timings.items():
         into[case.op, name, case.threads] = timing
 

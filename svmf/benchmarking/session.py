@@ -23,7 +23,7 @@ from svmf.benchmarking.sampler_goals import (
 )
 from svmf.benchmarking.sampling import Measurement
 from svmf.benchmarking.shapes import Case, Shape
-from svmf.benchmarking.timing import threads, time_interleaved
+from svmf.benchmarking.timing import choose_clock, threads, time_interleaved
 from svmf.progress import ProgressLine
 
 SECTIONS = ("sample", "step", "special", *special.SPECIAL_OPS, "training", "memory", "first-call")
@@ -45,6 +45,7 @@ class Plan:
     quick: bool = False
     goals: bool = False
     statistic: str = "median"
+    cpu_time: bool = False
     seconds: float = 0.4
     minutes: float = 4.5
 
@@ -60,7 +61,7 @@ class Session:
     report: Report = field(init=False)
 
     def __post_init__(self) -> None:
-        self.report = Report(self.plan.device, self.plan.statistic)
+        self.report = Report(self.plan.device, self.plan.statistic, self.plan.cpu_time)
         self._start = time.monotonic()
         self._has_scipy = importlib.util.find_spec("scipy") is not None
 
@@ -126,7 +127,13 @@ class Session:
                     continue
                 self._progress(str(case))
                 if case not in measured:
-                    timings = measure(case, candidates, seconds=plan.seconds, failures=failures)
+                    timings = measure(
+                        case,
+                        candidates,
+                        seconds=plan.seconds,
+                        failures=failures,
+                        cpu_time=plan.cpu_time,
+                    )
                     measured[case] = Measurement(case, sweep, timings)
                 self.report.sampling.append(Measurement(case, sweep, measured[case].timings))
         finally:
@@ -201,6 +208,7 @@ class Session:
                             seconds=seconds,
                             device=self.plan.device,
                             scipy=self._has_scipy,
+                            cpu_time=self.plan.cpu_time,
                         )
                     )
         if left_out:
@@ -218,6 +226,7 @@ class Session:
                 block_seconds=0.02,
                 least_blocks=3,
                 device=self.plan.device,
+                clock=choose_clock(self.plan.cpu_time, device=self.plan.device),
             )
 
     def _memory(self) -> None:
@@ -270,7 +279,14 @@ class Session:
                 # plain Python is slow and does not depend on kappa: once is enough
                 slow = kappa == kappas[len(kappas) // 2]
                 self.report.cells.append(
-                    measure_cell(shape, kappa, seconds, self.plan.statistic, slow)
+                    measure_cell(
+                        shape,
+                        kappa,
+                        seconds,
+                        self.plan.statistic,
+                        slow=slow,
+                        cpu_time=self.plan.cpu_time,
+                    )
                 )
 
     def _graphs(self) -> list[GraphRun]:
@@ -290,7 +306,7 @@ class Session:
         report.goals += goals.special_goals(report.special, statistic)
         if not self.plan.shapes:
             report.goals += goals.class_goals(
-                goals.measure_class_step(self.plan.seconds * 2), statistic
+                goals.measure_class_step(self.plan.seconds * 2, self.plan.cpu_time), statistic
             )
         if report.training:
             report.goals += goals.training_goals(report.training, report.epoch_overhead, statistic)

@@ -16,7 +16,7 @@ from torch import Tensor
 
 import svmf.functional as F
 from svmf.benchmarking.tables import ratio_of, ratio_text, table
-from svmf.benchmarking.timing import Timing, threads, time_interleaved
+from svmf.benchmarking.timing import Timing, choose_clock, threads, time_interleaved
 
 DIMENSIONS = (3, 5, 10, 20, 40, 64, 65, 128)
 ORDERS = (0.0, 0.5, 1.0, 2.3, 4.0, 10.0, 19.5, 31.0, 31.2, 63.0, 127.0)
@@ -260,6 +260,7 @@ def measure_special(
     device: str = "cpu",
     scipy: bool = True,
     least_blocks: int = 3,
+    cpu_time: bool = False,
 ) -> SpecialTiming:
     with threads(1):
         timings = time_interleaved(
@@ -267,6 +268,7 @@ def measure_special(
             seconds=seconds,
             least_blocks=least_blocks,
             device=device,
+            clock=choose_clock(cpu_time, device=device),
         )
     return SpecialTiming(op.name, op.parameter, value, count, _few(count), timings)
 

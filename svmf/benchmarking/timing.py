@@ -47,6 +47,13 @@ def threads(count: int) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
+def choose_clock(cpu_time: bool, count: int = 1, device: str = "cpu") -> Callable[[], float]:
+    """The wall clock; or, if asked for and on one thread of the CPU, the time that the process
+    itself has run, which other work on the machine hardly touches."""
+    own = cpu_time and count == 1 and device == "cpu"
+    return time.process_time if own else time.perf_counter
+
+
 class _Candidate:
     """A call, the number of calls in a block, and the blocks so far."""
 
@@ -99,8 +106,7 @@ def time_interleaved(
 ) -> dict[str, Timing]:
     """Times the candidates by turns for about `seconds` in all, each at least `least_blocks`
     blocks. A candidate that has had its share of the time sits out; one that raises in its first
-    calls is left out if `on_error` (name, error) returns. `clock` may count the process's own time
-    (time.process_time), which other work on the machine hardly touches; on one thread only."""
+    calls is left out if `on_error` (name, error) returns. `clock`: see choose_clock."""
     wait = torch.cuda.synchronize if device.startswith("cuda") else _nothing
     running: dict[str, _Candidate] = {}
     for name, call in candidates.items():

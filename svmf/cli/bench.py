@@ -39,6 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--minima", action="store_true", help="--goals by minima, for a busy machine"
     )
+    parser.add_argument(
+        "--cpu-time",
+        action="store_true",
+        help="one thread by the process's own time: steadier on a busy machine",
+    )
     parser.add_argument("--seconds", type=float, help="for the candidates of one case (0.4)")
     parser.add_argument(
         "--minutes", type=float, default=4.5, help="when time is up, cases are left out (4.5)"
@@ -96,7 +101,7 @@ def _plan(args: argparse.Namespace) -> "Plan":
     if args.minima and not args.goals:
         raise ConfigError("--minima: needs --goals; other tables have medians and their spread")
     if args.goals and (args.op or args.dtype or args.threads or args.device != "cpu"):
-        raise ConfigError("--goals: goes with --shape, --kappa, --quick, --minima, --seconds alone")
+        raise ConfigError("--goals: goes without --op, --dtype, --threads and --device")
     return Plan(
         sections=args.op,
         shapes=[parse_shape(text) for text in args.shape],
@@ -106,6 +111,7 @@ def _plan(args: argparse.Namespace) -> "Plan":
         device=_device(args.device),
         quick=args.quick,
         goals=args.goals,
+        cpu_time=args.cpu_time,
         statistic="smallest" if args.minima else "median",
         seconds=args.seconds or (0.15 if args.quick else 0.4),
         minutes=args.minutes,

@@ -67,7 +67,7 @@ def test_help_has_examples(capsys):
         (("--seconds", "0"), "--seconds: expected a positive number"),
         (("--minutes", "-2"), "--minutes: expected a positive number"),
         (("--minima",), "--minima: needs --goals"),
-        (("--goals", "--op", "step"), "--goals: goes with"),
+        (("--goals", "--op", "step"), "--goals: goes without"),
         (("--json", "/dev/null/x.json"), "cannot be written"),
         (("--wings",), "unrecognized arguments: --wings"),
     ],
