@@ -10,7 +10,7 @@ export SVMF_CUDA ?= $(if $(shell command -v nvidia-smi),AUTO,OFF)
 SOURCES := $(shell find csrc cmake -type f) CMakeLists.txt setup.py pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help install test test-all test-statistics demo bench lint format cuda clean
+.PHONY: help install test test-all test-statistics demo bench lint format cuda test-cuda bench-cuda clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -62,6 +62,19 @@ cuda: $(VENV)/.requirements  ## compile and link the CUDA code, fail on register
 	PATH="$(abspath $(BIN)):$$PATH" TORCH_CUDA_ARCH_LIST="$(CUDA_ARCHS)" cmake --build build/cuda \
 	  --target svmf_cuda_only --parallel $$(nproc)
 	$(BIN)/python tools/cuda_report.py build/cuda --check
+
+define NEEDS_GPU
+@$(BIN)/python -c 'import svmf, torch; ok = torch.cuda.is_available() and svmf.build_info()["cuda"]; \
+  raise SystemExit(0 if ok else "make $@ needs a CUDA GPU, nvcc, and a torch built with CUDA of the same major version")'
+endef
+
+test-cuda: install  ## run the tests on the GPU (needs a CUDA GPU, nvcc and a CUDA build of torch)
+	$(NEEDS_GPU)
+	$(BIN)/python -m pytest tests/cuda -m needs_cuda
+
+bench-cuda: install  ## measure speed on the GPU (needs what test-cuda needs)
+	$(NEEDS_GPU)
+	$(BIN)/svmf bench --device cuda --json bench_output/bench_cuda.json
 
 clean:  ## remove what the build made (not .venv)
 	rm -rf build dist *.egg-info svmf/*.so $(VENV)/.built

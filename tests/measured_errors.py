@@ -27,6 +27,8 @@ Rows = dict[str, Array]
 
 DATA = Path(__file__).resolve().parent / "data"
 DTYPES = {"float64": torch.float64, "float32": torch.float32}
+# Where the functions are computed; tests/cuda sets another one.
+DEVICE = torch.device("cpu")
 _ops = torch.ops.svmf
 
 
@@ -59,11 +61,11 @@ def _for_each(rows: Rows, key: str, dtype: torch.dtype, call: Callable) -> Array
     for value in numpy.unique(rows[key]):
         chosen = rows[key] == value
         part = {
-            name: torch.from_numpy(column[chosen]).to(dtype)
+            name: torch.from_numpy(column[chosen]).to(DEVICE, dtype)
             for name, column in rows.items()
             if column.dtype == numpy.float64
         }
-        result[chosen] = call(part, value).double().numpy()
+        result[chosen] = call(part, value).double().cpu().numpy()
     return result
 
 
