@@ -3,7 +3,7 @@
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -24,6 +24,17 @@ METHOD = (
     "ratios are svmf's time over the other's, candidates by turns in one run: below 1 svmf is "
     "faster"
 )
+
+SECTION_TITLES = {
+    "sample": "Sample, forward",
+    "step": "Sample + KL + backward",
+    "growth": "How cost grows",
+    "special": "Functions without randomness",
+    "training": "A whole training step",
+    "memory": "Peak memory",
+    "first-call": "First call",
+    "goals": "Goals",
+}
 
 
 @dataclass
@@ -53,40 +64,26 @@ class Report:
         clock = "; one thread by the process's own time" if self.cpu_time else ""
         return f"{describe_environment(self.device)}\n{METHOD}; {statistic}{clock}"
 
-    def sampling_text(self, ops: Sequence[str] = tuple(TITLES)) -> list[str]:
-        texts = []
-        for op in ops:
+    def tables(self) -> dict[str, str]:
+        """Markdown of every part that has been measured, by its name in SECTION_TITLES."""
+        found: dict[str, str] = {}
+        for op in TITLES:
             if any(measurement.case.op == op for measurement in self.sampling):
                 lines = "\n".join(f"- {line}" for line in headlines(self.sampling, op))
-                texts.append(
-                    f"## {TITLES[op][0].upper() + TITLES[op][1:]}\n\n{lines}\n\n"
-                    + sampling_table(self.sampling, op)
-                )
+                found[op] = f"{lines}\n\n{sampling_table(self.sampling, op)}"
         if self.growth:
-            texts.append(f"## How cost grows\n\n{growth_table(self.growth)}")
-        return texts
-
-    def special_text(self) -> list[str]:
-        if not self.special:
-            return []
-        return [f"## Functions without randomness\n\n{special_table(self.special)}"]
-
-    def training_text(self) -> list[str]:
-        return (
-            [f"## A whole training step\n\n{training_table(self.training)}"]
-            if self.training
-            else []
-        )
-
-    def memory_text(self) -> list[str]:
-        return [f"## Peak memory\n\n{memory_table(self.memory)}"] if self.memory else []
-
-    def first_call_text(self) -> list[str]:
-        return [f"## First call\n\n{first_call_table(self.first_call)}"] if self.first_call else []
-
-    def goals_text(self) -> list[str]:
-        measured = [line for line in self.goals if line.values]
-        return [f"## Goals\n\n{goals_table(measured)}"] if measured else []
+            found["growth"] = growth_table(self.growth)
+        if self.special:
+            found["special"] = special_table(self.special)
+        if self.training:
+            found["training"] = training_table(self.training)
+        if self.memory:
+            found["memory"] = memory_table(self.memory)
+        if self.first_call:
+            found["first-call"] = first_call_table(self.first_call)
+        if any(line.values for line in self.goals):
+            found["goals"] = goals_table(self.goals)
+        return found
 
     def as_json(self) -> dict[str, object]:
         return {
@@ -106,6 +103,7 @@ class Report:
             "first_call": self.first_call,
             "goal_cells": [cell.as_json() for cell in self.cells],
             "goals": [line.as_json() for line in self.goals if line.values],
+            "markdown": {"environment": self.heading(), **self.tables()},
         }
 
 

@@ -13,7 +13,7 @@ from svmf.benchmarking import goals, memory, special, sweeps, training_step
 from svmf.benchmarking.candidates import installed, measure
 from svmf.benchmarking.first_call import measure_first_call
 from svmf.benchmarking.graph_epochs import GraphRun, measure_graph
-from svmf.benchmarking.report import Report
+from svmf.benchmarking.report import SECTION_TITLES, Report
 from svmf.benchmarking.sampler_goals import (
     KAPPAS,
     QUICK_SHAPES,
@@ -70,35 +70,38 @@ class Session:
         torch.manual_seed(0)
         self.show(self.report.heading())
         try:
-            for measure_section, text in self._sections():
+            for measure_section, names in self._sections():
                 try:
                     measure_section()
                 finally:
                     self.progress.close()
-                    for part in text():
-                        self.show(f"\n{part}")
+                    tables = self.report.tables()
+                    for name in names:
+                        if name in tables:
+                            self.show(f"\n## {SECTION_TITLES[name]}\n\n{tables[name]}")
         except KeyboardInterrupt:
             self.report.interrupted = True
         return self.report
 
-    def _sections(self) -> list[tuple[Callable[[], None], Callable[[], list[str]]]]:
-        report, plan = self.report, self.plan
+    def _sections(self) -> list[tuple[Callable[[], None], Sequence[str]]]:
+        """What is measured, and the tables that can be shown after it."""
+        plan = self.plan
         if plan.goals:
-            return [(self._all_goals, report.goals_text)]
-        chosen: list[tuple[Callable[[], None], Callable[[], list[str]]]] = []
+            return [(self._all_goals, ["goals"])]
+        chosen: list[tuple[Callable[[], None], Sequence[str]]] = []
         if plan.wants("sample") or plan.wants("step"):
-            chosen.append((self._sampling, report.sampling_text))
+            chosen.append((self._sampling, ["sample", "step", "growth"]))
         if not plan.shapes or plan.sections:
             if self._special_ops():
-                chosen.append((self._special, report.special_text))
+                chosen.append((self._special, ["special"]))
             if plan.wants("training"):
-                chosen.append((self._training, report.training_text))
+                chosen.append((self._training, ["training"]))
             if plan.wants("memory"):
-                chosen.append((self._memory, report.memory_text))
+                chosen.append((self._memory, ["memory"]))
             if plan.wants("first-call") and plan.device == "cpu":
-                chosen.append((self._first_call, report.first_call_text))
+                chosen.append((self._first_call, ["first-call"]))
         if not plan.sections and not plan.shapes and plan.device == "cpu":
-            chosen.append((self._some_goals, report.goals_text))
+            chosen.append((self._some_goals, ["goals"]))
         return chosen
 
     def _time_left(self, share: float = 1.0) -> bool:
