@@ -126,7 +126,7 @@ def growth_table(lines: Sequence[Growth]) -> str:
             g.candidate,
             g.quantity,
             g.held,
-            f"{g.x[0]:g} to {g.x[-1]:g}",
+            f"{g.x[0]:.0f} to {g.x[-1]:.0f}",
             time_text(g.fixed),
             f"{time_text(g.slope)} {units[g.quantity]}",
             f"{g.worst:.0%}",

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 
 from svmf.benchmarking.candidates import CANDIDATES
 from svmf.benchmarking.shapes import Case
-from svmf.benchmarking.tables import count_text, ratio_of, ratio_text, table
+from svmf.benchmarking.tables import count_text, number_text, ratio_of, ratio_text, table
 from svmf.benchmarking.timing import Timing
 
 TITLES = {"sample": "sample, forward", "step": "sample + KL + backward"}
@@ -44,7 +44,10 @@ class Measurement:
 
 def unique_cases(measurements: Sequence[Measurement]) -> list[Measurement]:
     """A case that stands in two sweeps is one line of the table."""
-    return list({measurement.case: measurement for measurement in measurements}.values())
+    found: dict[Case, Measurement] = {}
+    for measurement in measurements:
+        found.setdefault(measurement.case, measurement)
+    return list(found.values())
 
 
 def sampling_table(measurements: Sequence[Measurement], op: str) -> str:
@@ -64,7 +67,7 @@ def sampling_table(measurements: Sequence[Measurement], op: str) -> str:
                 f"{case.kappa:g}",
                 case.dtype,
                 str(case.threads),
-                f"{ours.median / case.shape.elements * 1e9:.3g}",
+                number_text(ours.median / case.shape.elements * 1e9),
                 f"{ours.spread:.0%}",
                 count_text(case.shape.rows / ours.median),
                 *(ratio_text(measurement.ratio(name)) for name in against),

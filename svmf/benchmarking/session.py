@@ -23,7 +23,7 @@ from svmf.benchmarking.sampler_goals import (
 )
 from svmf.benchmarking.sampling import Measurement
 from svmf.benchmarking.shapes import Case, Shape
-from svmf.benchmarking.timing import choose_clock, threads, time_interleaved
+from svmf.benchmarking.timing import Timing, choose_clock, threads, time_interleaved
 from svmf.progress import ProgressLine
 
 SECTIONS = ("sample", "step", "special", *special.SPECIAL_OPS, "training", "memory", "first-call")
@@ -120,7 +120,7 @@ class Session:
         for line in missing:
             self._note(line)
         failures: dict[str, str] = {}
-        measured: dict[Case, Measurement] = {}
+        measured: dict[tuple[Case, bool], dict[str, Timing]] = {}
         cases = self._cases()
         left_out = 0
         try:
@@ -129,16 +129,13 @@ class Session:
                     left_out += 1
                     continue
                 self._progress(str(case))
-                if case not in measured:
-                    timings = measure(
-                        case,
-                        candidates,
-                        seconds=plan.seconds,
-                        failures=failures,
-                        cpu_time=plan.cpu_time,
+                # numbers of threads can be compared by the wall clock alone
+                key = (case, plan.cpu_time and sweep != "threads")
+                if key not in measured:
+                    measured[key] = measure(
+                        case, candidates, seconds=plan.seconds, failures=failures, cpu_time=key[1]
                     )
-                    measured[case] = Measurement(case, sweep, timings)
-                self.report.sampling.append(Measurement(case, sweep, measured[case].timings))
+                self.report.sampling.append(Measurement(case, sweep, measured[key]))
         finally:
             self.progress.close()
             for name, failure in failures.items():

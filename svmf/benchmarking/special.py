@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 import svmf.functional as F
-from svmf.benchmarking.tables import ratio_of, ratio_text, table
+from svmf.benchmarking.tables import number_text, ratio_of, ratio_text, table
 from svmf.benchmarking.timing import Timing, choose_clock, threads, time_interleaved
 
 DIMENSIONS = (3, 5, 10, 20, 40, 64, 65, 128)
@@ -281,8 +281,8 @@ def special_table(timings: Sequence[SpecialTiming]) -> str:
             [
                 timing.op + (" with derivative" if timing.op == KL.name else ""),
                 f"{timing.parameter} = {timing.value:g}",
-                f"{timing.timings['float64'].median / values * 1e9:.3g}",
-                f"{timing.timings['float32'].median / values * 1e9:.3g}",
+                number_text(timing.timings["float64"].median / values * 1e9),
+                number_text(timing.timings["float32"].median / values * 1e9),
                 ratio_text(timing.ratio("float64", "SciPy")),
                 ratio_text(timing.ratio("float32", "SciPy")),
                 ratio_text(timing.ratio("few", "reference")),

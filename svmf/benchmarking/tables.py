@@ -31,6 +31,11 @@ def ratio_text(ratio: float | None) -> str:
     return f"{ratio:.2f}" if ratio >= 0.095 else f"{ratio:.2g}"
 
 
+def number_text(number: float) -> str:
+    """Three digits that count, and no exponent."""
+    return f"{number:.0f}" if number >= 100 else f"{number:.3g}"
+
+
 def time_text(seconds: float) -> str:
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
         if seconds >= size:
