@@ -2,17 +2,30 @@
 """Seeds for the sampler: one int64 number on the device of the samples, drawn from the caller's
 torch generator.
 
-Eager code draws with torch.randint, which also gives vmap its randomness modes. Compiled and
-exported code calls the op
-svmf::_draw_seed instead: compilers may replace torch.randint by a generator of their own, but
-not an op they do not
-know, so a compiled function draws what the eager one would.
+Compiled and exported code draws by the op svmf::_draw_seed: compilers may replace torch's random
+functions by a generator of their own, but not an op they do not know, so a compiled function draws
+what the eager one would. Eager code on the CPU draws into one tensor per thread: the sampler has
+read the seed when it returns, and a new tensor would cost as much as the draw.
 """
+
+import threading
 
 import torch
 from torch import Tensor
 
 _LIMIT = 2**63 - 1
+_PLAIN = (Tensor, torch.nn.Parameter)  # no fake tensors, no other subclasses
+
+
+class _SeedOfThread(threading.local):
+    def __init__(self) -> None:
+        with torch.inference_mode(False):  # also usable outside of it
+            self.tensor = torch.empty(1, dtype=torch.int64, device="cpu")
+
+
+_seed = _SeedOfThread()
+_transforms_active = torch._C._are_functorch_transforms_active
+_is_compiling = torch.compiler.is_compiling
 
 _library = torch.library.Library("svmf", "FRAGMENT")
 _library.define(
@@ -21,12 +34,10 @@ _library.define(
 )
 
 
-def _random_seed(device: torch.device, generator: torch.Generator | None) -> Tensor:
-    return torch.randint(_LIMIT, (1,), generator=generator, device=device)
-
-
 def _draw_seed(like: Tensor, generator: torch.Generator | None = None) -> Tensor:
-    return _random_seed(like.device, generator)
+    return torch.empty(1, dtype=torch.int64, device=like.device).random_(
+        _LIMIT, generator=generator
+    )
 
 
 _library.impl("_draw_seed", _draw_seed, "CompositeExplicitAutograd")
@@ -39,10 +50,13 @@ def _draw_seed_fake(like: Tensor, generator: torch.Generator | None = None) -> T
 
 def draw_seed(like: Tensor, generator: torch.Generator | None) -> Tensor:
     """A seed on the device of `like`."""
-    if torch.compiler.is_compiling():
+    if _is_compiling():
         # A fresh empty tensor as the argument: compilers merge calls with equal arguments, and two
         # draws from one
         # distribution must stay two draws.
         fresh = torch.empty(1, dtype=torch.int64, device=like.device)
         return torch.ops.svmf._draw_seed(fresh, generator)
-    return _random_seed(like.device, generator)
+    if like.is_cpu and type(like) in _PLAIN and not _transforms_active():
+        return _seed.tensor.random_(_LIMIT, generator=generator)
+    # torch.randint and not `random_`: vmap has randomness modes for it
+    return torch.randint(_LIMIT, (1,), generator=generator, device=like.device)

@@ -15,8 +15,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
+# Looked up once: a call of a small batch takes no longer than twenty such look-ups.
 _below_autograd = torch._C._AutoDispatchBelowAutograd
 _unwrap_if_dead = torch._C._functorch.unwrap_if_dead
+_any_requires_grad = torch._C._any_requires_grad
+_transforms_active = torch._C._are_functorch_transforms_active
+_is_grad_enabled = torch.is_grad_enabled
+_is_compiling = torch.compiler.is_compiling
 
 
 class Overload:
@@ -25,20 +30,23 @@ class Overload:
     def __init__(self, op: torch._ops.OpOverload) -> None:
         self.op = op
         self._kernels = op._op  # what calling `op` calls, one Python frame less
+        self._tensors = [i for i, a in enumerate(op._schema.arguments) if "Tensor" in str(a.type)]
         self.eager: type[torch.autograd.function._SingleLevelFunction] | None = None
         self.transformed: type[torch.autograd.Function] | None = None
         self.vmap_rule: Callable | None = None
 
     def __call__(self, *args: Any) -> Any:
-        if self.eager is None or torch.compiler.is_compiling():
+        if self.eager is None or _is_compiling():
             return self.op(*args)
-        if torch._C._are_functorch_transforms_active():
+        if _transforms_active():
             return self.transformed.apply(*args)  # type: ignore[union-attr]
-        if torch.is_grad_enabled() and torch._C._any_requires_grad(*args):
+        if _is_grad_enabled() and _any_requires_grad(*args):
             # Tensors that outlived a transform are still wrapped; torch unwraps them here as well.
-            return self.eager.apply(  # type: ignore[attr-defined]
-                *[_unwrap_if_dead(a) if isinstance(a, Tensor) else a for a in args]
-            )
+            unwrapped = list(args)
+            for i in self._tensors:
+                if unwrapped[i] is not None:
+                    unwrapped[i] = _unwrap_if_dead(unwrapped[i])
+            return self.eager.apply(*unwrapped)  # type: ignore[attr-defined]
         with _below_autograd():
             return self._kernels(*args)
 

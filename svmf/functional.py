@@ -226,7 +226,7 @@ def vmf_rsample_with_correction(
 
 
 def parameter_range(loc: Tensor, kappa: Tensor) -> tuple[float, float, float, float]:
-    """The least and largest norm of a row of `loc` and the least and largest `kappa`; nan if any is.
+    """The least and largest norm of a row of `loc`, the least and largest `kappa`; nan if any is.
 
     For the checks of `svmf.distributions`. loc [*batch, m] and kappa [*batch], not empty.
     """

@@ -9,7 +9,7 @@
 //   1-w = 2 b eps/D,   1+w = 2 (1-eps)/D,   log acceptance = 2 nu (x + log1p(-x)),   x = kappa (1-2
 //   eps)/((s+kappa+nu) D).
 // The symmetric Beta comes from Ulrich's polar formula, eps = (1 + rho cos(theta))/2 with rho^2 = 1
-// - U^(1/(nu-1/2)).
+// - U^(1/(nu-1/2)); for m = 5 (Beta(2, 2)) it is the median of three uniform numbers.
 //
 // Termination: the acceptance probability of a proposal falls with kappa from 1 to e^nu Gamma(2
 // nu)/((4 nu)^nu Gamma(nu)), which is smallest for m = 2: sqrt(e/(2 pi)) = 0.6577
@@ -25,7 +25,7 @@ inline namespace SVMF_ISA {
 
 inline constexpr int kMaxProposals = 256;
 
-// Philox blocks that one proposal takes: 3 uniform numbers (and, in float, one spare word).
+// Philox blocks that one proposal takes: up to 4 uniform numbers.
 template <class Scalar>
 inline constexpr int kBlocksPerProposal = sizeof(Scalar) == 4 ? 1 : 2;
 
@@ -48,13 +48,14 @@ struct WoodDimension {
   Scalar twice_nu;
   Scalar beta_exponent;  // 1/(nu - 1/2); unused for m = 2
   bool circle;           // m = 2
+  bool median;           // m = 5
 };
 
 template <class Scalar>
 inline WoodDimension<Scalar> make_wood_dimension(int64_t m) {
   const double nu = 0.5 * static_cast<double>(m - 1);
   return {static_cast<Scalar>(nu), static_cast<Scalar>(2 * nu),
-          static_cast<Scalar>(m == 2 ? 0.0 : 1.0 / (nu - 0.5)), m == 2};
+          static_cast<Scalar>(m == 2 ? 0.0 : 1.0 / (nu - 0.5)), m == 2, m == 5};
 }
 
 // Constants of one kappa.
@@ -85,25 +86,46 @@ SVMF_INLINE V cosine_value(const Cosine<V>& c) {
   return select(c.below < c.above, V(1) - c.below, c.above - V(1));
 }
 
-// 2 eps and 2 (1 - eps), both to full relative precision: sums of positive terms.
+// 2 eps and 2 (1 - eps), both to full relative precision.
 template <class V>
-SVMF_INLINE void twice_symmetric_beta(V log_u, V turns, const WoodDimension<ScalarOf<V>>& dimension,
-                                      V* low, V* high) {
-  using S = ScalarOf<V>;
+struct TwiceBeta {
+  V low, high;
+};
+
+// m = 2: the arcsine distribution.
+template <class V>
+SVMF_INLINE TwiceBeta<V> twice_arcsine(V turns) {
   V sine, cosine;
+  sine_cosine_turns(turns * V(ScalarOf<V>(0.5)), &sine, &cosine);
+  return {V(2) * cosine * cosine, V(2) * sine * sine};
+}
+
+template <class V>
+SVMF_INLINE V median(V a, V b, V c) {
+  return maximum(minimum(a, b), minimum(maximum(a, b), c));
+}
+
+// m = 5. The median of 1 - u belongs to the same number: rounding keeps the order.
+template <class V, class W, int K>
+SVMF_INLINE TwiceBeta<V> twice_median(const PhiloxBlock<W> (&blocks)[K]) {
+  constexpr int kDraws = kDrawsPerBlock<ScalarOf<V>>;
+  V u[3], v[3];
+  for (int i = 0; i < 3; ++i) uniform_pair(blocks[i / kDraws], i % kDraws, &u[i], &v[i]);
+  return {V(2) * median(u[0], u[1], u[2]), V(2) * median(v[0], v[1], v[2])};
+}
+
+// Every other m: sums of positive terms. For m = 4 the exponent is 1.
+template <class V>
+SVMF_INLINE TwiceBeta<V> twice_polar(V u, V one_minus_u, V turns, ScalarOf<V> exponent) {
+  using S = ScalarOf<V>;
+  V sine, cosine, power = u, power_minus_one = -one_minus_u;
   sine_cosine_turns(turns * V(S(0.5)), &sine, &cosine);
-  if (dimension.circle) {
-    *low = V(2) * cosine * cosine;
-    *high = V(2) * sine * sine;
-    return;
-  }
-  V power, power_minus_one;
-  exponential_pair(log_u * V(dimension.beta_exponent), &power, &power_minus_one);
+  if (exponent != S(1))
+    exponential_pair(log_normal_number(u) * V(exponent), &power, &power_minus_one);
   const V rho = square_root(-power_minus_one);
   const V rest = power / (V(1) + rho);  // 1 - rho
   const V twice_rho = rho + rho;
-  *low = mul_add(twice_rho * cosine, cosine, rest);
-  *high = mul_add(twice_rho * sine, sine, rest);
+  return {mul_add(twice_rho * cosine, cosine, rest), mul_add(twice_rho * sine, sine, rest)};
 }
 
 // One proposal; true where it is accepted.
@@ -111,17 +133,30 @@ template <class V, class W, int K>
 SVMF_INLINE MaskOf<V> wood_propose(const PhiloxBlock<W> (&blocks)[K],
                                    const WoodConcentration<V>& row,
                                    const WoodDimension<ScalarOf<V>>& dimension, Cosine<V>* out) {
-  V low, high;
-  const V log_u = dimension.circle ? V(0) : log_reduced(proposal_uniform<V>(blocks, 0), V(0));
-  twice_symmetric_beta(log_u, proposal_turns<V>(blocks, 1), dimension, &low, &high);
-  const V scale = V(1) / mul_add(row.b, low, high);  // 1/(2 D)
+  TwiceBeta<V> twice;
+  if (dimension.circle) {
+    twice = twice_arcsine(proposal_turns<V>(blocks, 1));
+  } else if (dimension.median) {
+    twice = twice_median<V>(blocks);
+  } else {
+    V u, one_minus_u;
+    uniform_pair(blocks[0], 0, &u, &one_minus_u);
+    twice = twice_polar(u, one_minus_u, proposal_turns<V>(blocks, 1), dimension.beta_exponent);
+  }
+  const V scale = V(1) / mul_add(row.b, twice.low, twice.high);  // 1/(2 D)
   const V twice_scale = scale + scale;
-  *out = {row.b * low * twice_scale, high * twice_scale};
-  const V x = row.slope * (high - low) * scale;
-  const V log_acceptance = V(dimension.twice_nu) * log1p_minus_argument(-x);
-  V acceptance, unused;
-  exponential_pair(log_acceptance, &acceptance, &unused);
-  return proposal_uniform<V>(blocks, 2) <= acceptance;
+  *out = {row.b * twice.low * twice_scale, twice.high * twice_scale};
+  const V x = row.slope * (twice.high - twice.low) * scale;
+  V exponential_value, unused;
+  if (dimension.circle || dimension.median) {
+    // ((1-x) e^x)^(2 nu) as it stands: an absolute error of a few eps in a probability.
+    exponential_pair(x, &exponential_value, &unused);
+    const V base = (V(1) - x) * exponential_value;
+    if (dimension.circle) return proposal_uniform<V>(blocks, 2) <= base;
+    return proposal_uniform<V>(blocks, 3) <= square(square(base));
+  }
+  exponential_pair(V(dimension.twice_nu) * log1p_minus_argument(-x), &exponential_value, &unused);
+  return proposal_uniform<V>(blocks, 2) <= exponential_value;
 }
 
 // m = 3: w has density proportional to exp(kappa w), so 1-w = -log(u + v e^(-2 kappa))/kappa with u

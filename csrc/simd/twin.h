@@ -185,10 +185,16 @@ SVMF_INLINE void uniform_pair(const PhiloxBlock<Twin<WordOf<V>>>& block, int dra
 
 template <class V>
 struct RowCounters<Twin<V>> {
+  using Word = typename RowCounters<V>::Word;
   RowCounters<V> a, b;
   SVMF_INLINE explicit RowCounters(uint64_t first_row)
       : a(first_row), b(first_row + Lanes<V>::kWidth) {}
-  SVMF_INLINE explicit RowCounters(const uint64_t* rows) : a(rows), b(rows + Lanes<V>::kWidth) {}
+  SVMF_INLINE RowCounters(uint64_t first_row, Twin<WordOf<V>> offset)
+      : a(first_row, offset.a), b(first_row, offset.b) {}
+  SVMF_INLINE static Twin<WordOf<V>> lane_numbers() {
+    const WordOf<V> first = RowCounters<V>::lane_numbers();
+    return {first, first + WordOf<V>(Lanes<V>::kWidth)};
+  }
   SVMF_INLINE PhiloxBlock<Twin<WordOf<V>>> block(uint32_t index, uint32_t purpose) const {
     return {{{a.low, b.low}, {a.high, b.high}, index, purpose}};
   }

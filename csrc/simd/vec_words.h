@@ -38,7 +38,7 @@ SVMF_INLINE void multiply_words(Vec<uint32_t, N> a, uint32_t b, Vec<uint32_t, N>
     const __m256i x = (__m256i)a.v, y = _mm256_set1_epi32(static_cast<int>(b));
     const __m256i even = _mm256_mul_epu32(x, y),
                   odd = _mm256_mul_epu32(_mm256_srli_epi64(x, 32), y);
-    *low = (Native)_mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xaa);
+    *low = (Native)_mm256_mullo_epi32(x, y);
     *high = (Native)_mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xaa);
     return;
   }
@@ -144,11 +144,11 @@ struct RowCounters {
   W low, high;
 
   // N consecutive rows.
-  SVMF_INLINE explicit RowCounters(uint64_t first_row) {
-    alignas(64) static constexpr Word kSteps[16] = {0, 1, 2,  3,  4,  5,  6,  7,
-                                                    8, 9, 10, 11, 12, 13, 14, 15};
+  SVMF_INLINE explicit RowCounters(uint64_t first_row) : RowCounters(first_row, lane_numbers()) {}
+  // Rows first_row + offset, offset < 2^31.
+  SVMF_INLINE RowCounters(uint64_t first_row, W offset) {
     const W start(static_cast<uint32_t>(first_row));
-    const W sum = start + W::load(kSteps);
+    const W sum = start + offset;
     // A carry into the upper word: of 32 bits by comparison, of 64 bits by itself.
     if constexpr (sizeof(Word) == 4) {
       low = sum;
@@ -159,15 +159,12 @@ struct RowCounters {
       high = W(static_cast<uint32_t>(first_row >> 32)) + shift_right(sum, 32);
     }
   }
-  // N rows in any order.
-  SVMF_INLINE explicit RowCounters(const uint64_t* rows) {
-    alignas(64) Word lows[kWidth], highs[kWidth];
-    for (int i = 0; i < kWidth; ++i) {
-      lows[i] = static_cast<uint32_t>(rows[i]);
-      highs[i] = static_cast<uint32_t>(rows[i] >> 32);
-    }
-    low = W::load(lows);
-    high = W::load(highs);
+
+  // 0, 1, ... N-1.
+  SVMF_INLINE static W lane_numbers() {
+    alignas(64) static constexpr Word kSteps[16] = {0, 1, 2,  3,  4,  5,  6,  7,
+                                                    8, 9, 10, 11, 12, 13, 14, 15};
+    return W::load(kSteps);
   }
 
   SVMF_INLINE PhiloxBlock<W> block(uint32_t index, uint32_t purpose) const {

@@ -74,8 +74,8 @@ BOUNDS = {
     "expm1_of_pair": 1.3,
     "log": 1.0,
     "log1p_positive": 1.5,
-    "log1p_minus_argument": 3.0,
-    "log1p_minus_argument_beyond": 18.0,
+    "log1p_minus_argument": {"f64": 3.0, "f32": 12.0},
+    "log1p_minus_argument_beyond": {"f64": 18.0, "f32": 24.0},
     "sin_turns": 1.0,
     "cos_turns": 1.0,
 }
@@ -94,7 +94,10 @@ def test_error_in_the_last_place(svmf_math, name: str, suffix: str, vector: bool
         unit = numpy.finfo(dtype).eps
     else:
         unit = numpy.spacing(numpy.maximum(numpy.abs(true), numpy.finfo(dtype).tiny).astype(dtype))
-    assert (numpy.abs(value - true) / unit).max() <= BOUNDS[name]
+    bound = BOUNDS[name]
+    if isinstance(bound, dict):
+        bound = bound[suffix]
+    assert (numpy.abs(value - true) / unit).max() <= bound
 
 
 @pytest.mark.parametrize("vector", [False, True], ids=["scalar", "vector"])

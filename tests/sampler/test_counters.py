@@ -91,19 +91,25 @@ def cosine(m: int, kappa: float, words: Words) -> tuple[float, int]:
     s = math.hypot(nu, kappa)
     b = nu / (s + kappa)
     for attempt in range(256):
-        half_turn = math.pi * words.turns(PROPOSAL, 4 * attempt + 1)
-        rho = 1.0
-        if m > 2:
-            rho = math.sqrt(
-                -math.expm1(math.log(words.uniform(PROPOSAL, 4 * attempt)) / (nu - 0.5))
-            )
-        low = (1 - rho) / 2 + rho * math.cos(half_turn) ** 2  # eps
-        high = (1 - rho) / 2 + rho * math.sin(half_turn) ** 2  # 1 - eps
+        u = [words.uniform(PROPOSAL, 4 * attempt + i) for i in range(4)]
+        low, high = symmetric_beta(m, u, words.turns(PROPOSAL, 4 * attempt + 1))
         d = high + b * low
         x = kappa * (high - low) / ((s + kappa + nu) * d)
-        if words.uniform(PROPOSAL, 4 * attempt + 2) <= math.exp(2 * nu * (x + math.log1p(-x))):
+        if u[3 if m == 5 else 2] <= math.exp(2 * nu * (x + math.log1p(-x))):
             return 2 * b * low / d, attempt
     raise AssertionError("no proposal accepted")
+
+
+def symmetric_beta(m: int, u: list[float], turns: float) -> tuple[float, float]:
+    """eps and 1 - eps, eps ~ Beta((m-1)/2, (m-1)/2)."""
+    if m == 5:
+        median = sorted(u[:3])[1]
+        return median, 1 - median
+    rho = 1.0 if m == 2 else math.sqrt(-math.expm1(math.log(u[0]) / (m / 2 - 1)))
+    half_turn = math.pi * turns
+    return (1 - rho) / 2 + rho * math.cos(half_turn) ** 2, (1 - rho) / 2 + rho * math.sin(
+        half_turn
+    ) ** 2
 
 
 def test_philox_known_answer(svmf_math):

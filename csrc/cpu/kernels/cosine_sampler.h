@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "math/wood.h"
-#include "simd/twin.h"
+#include "simd/pack.h"
 
 namespace svmf {
 inline namespace SVMF_ISA {
@@ -28,7 +28,8 @@ class CosineSampler {
   using V = Twin<RowVec<S>>;
   static constexpr int kWidth = Lanes<V>::kWidth;
   static constexpr int kBlocks = kBlocksPerProposal<S>;
-  using Block = PhiloxBlock<WordOf<V>>;
+  using Words = WordOf<V>;
+  using Block = PhiloxBlock<Words>;
 
  public:
   CosineSampler(int64_t m, uint64_t seed)
@@ -70,18 +71,16 @@ class CosineSampler {
   void first_proposals(CosineChunk<S>* chunk, int64_t first_row, int count) {
     pending_ = 0;
     for (int i = 0; i < count; i += kWidth) {
-      const RowCounters<V> rows(static_cast<uint64_t>(first_row + i));
+      const Words index = RowCounters<V>::lane_numbers() + Words(i);
+      const V kappa = V::load(chunk->kappa + i);
       Block blocks[kBlocks];
-      for (int b = 0; b < kBlocks; ++b)
-        blocks[b] = rows.block(static_cast<uint32_t>(b), kPurposeProposal);
       Cosine<V> c;
-      unsigned rejected = propose(V::load(chunk->kappa + i), blocks, &c);
+      const unsigned rejected =
+          propose(kappa, RowCounters<V>(first_row, index), 0, count - i, blocks, &c);
       c.below.store(chunk->below + i);
       c.above.store(chunk->above + i);
       if (dimension_.circle) proposal_turns<V>(blocks, 3).store(chunk->side + i);
-      if (count - i < kWidth) rejected &= (1u << (count - i)) - 1u;
-      for (; rejected != 0; rejected &= rejected - 1)
-        waiting_[pending_++] = i + __builtin_ctz(rejected);
+      wait(index, kappa, rejected);
     }
   }
 
@@ -93,54 +92,59 @@ class CosineSampler {
         chunk->below[waiting_[i]] = chunk->above[waiting_[i]] = Format<S>::kNan;
       return;
     }
+    Words(0).store(waiting_ + count);
+    V(1).store(waiting_kappa_ + count);
     for (int i = 0; i < count; i += kWidth) {
-      const int n = std::min(kWidth, count - i);
-      int index[kWidth];
-      uint64_t rows[kWidth];
-      alignas(64) S kappa[kWidth];
-      for (int j = 0; j < kWidth; ++j) {
-        index[j] = waiting_[i + std::min(j, n - 1)];
-        rows[j] = static_cast<uint64_t>(first_row + index[j]);
-        kappa[j] = chunk->kappa[index[j]];
-      }
-      const RowCounters<V> counters(rows);
+      const Words index = Words::load(waiting_ + i);
+      const V kappa = V::load(waiting_kappa_ + i);
       Block blocks[kBlocks];
-      for (int b = 0; b < kBlocks; ++b) {
-        blocks[b] = counters.block(static_cast<uint32_t>(attempt * kBlocks + b), kPurposeProposal);
-      }
       Cosine<V> c;
-      unsigned rejected = propose(V::load(kappa), blocks, &c);
+      const unsigned rejected =
+          propose(kappa, RowCounters<V>(first_row, index), attempt, count - i, blocks, &c);
       alignas(64) S below[kWidth], above[kWidth], side[kWidth];
       c.below.store(below);
       c.above.store(above);
       if (dimension_.circle) proposal_turns<V>(blocks, 3).store(side);
-      // At most as many rows go back to waiting_ as were taken from it, so the list is never
-      // overrun.
+      const int n = std::min(kWidth, count - i);
       for (int j = 0; j < n; ++j) {
-        chunk->below[index[j]] = below[j];
-        chunk->above[index[j]] = above[j];
-        if (dimension_.circle) chunk->side[index[j]] = side[j];
-        if (rejected >> j & 1u) waiting_[pending_++] = index[j];
+        const auto row = waiting_[i + j];
+        chunk->below[row] = below[j];
+        chunk->above[row] = above[j];
+        if (dimension_.circle) chunk->side[row] = side[j];
       }
+      wait(index, kappa, rejected);
     }
   }
 
-  // One proposal per lane; the bits of the lanes that must try again. A lane with a bad kappa is
-  // done with nan.
-  SVMF_INLINE unsigned propose(V kappa, Block (&blocks)[kBlocks], Cosine<V>* out) {
+  // Appends the rejected lanes to those that wait. During a retry no more are appended than were
+  // taken, and whole registers end before what is taken next.
+  SVMF_INLINE void wait(Words index, V kappa, unsigned rejected) {
+    store_packed(index, rejected, waiting_ + pending_);
+    store_packed(kappa, rejected, waiting_kappa_ + pending_);
+    pending_ += __builtin_popcount(rejected);
+  }
+
+  // One proposal per lane; the bits of the first n lanes that must try again. A lane with a bad
+  // kappa is done with nan.
+  SVMF_INLINE unsigned propose(V kappa, const RowCounters<V>& rows, int attempt, int n,
+                               Block (&blocks)[kBlocks], Cosine<V>* out) {
+    for (int b = 0; b < kBlocks; ++b)
+      blocks[b] = rows.block(static_cast<uint32_t>(attempt * kBlocks + b), kPurposeProposal);
     philox(blocks, seed_);
     Cosine<V> c;
     const auto accepted = wood_propose(blocks, prepare_wood(kappa, dimension_), dimension_, &c);
     const auto valid = is_valid(kappa);
     *out = nan_unless(valid, c);
-    constexpr unsigned kAll = kWidth == 32 ? ~0u : (1u << kWidth) - 1u;
-    return ~bitmask(accepted | logical_not(valid)) & kAll;
+    const unsigned in_range = n >= kWidth ? ~0u >> (32 - kWidth) : (1u << n) - 1u;
+    return ~bitmask(accepted | logical_not(valid)) & in_range;
   }
 
   int64_t m_;
   uint64_t seed_;
   WoodDimension<S> dimension_;
-  int waiting_[kCosineChunk];
+  // Rows of the chunk that must propose again, with their kappa.
+  alignas(64) typename RowCounters<V>::Word waiting_[kCosineChunk + kWidth];
+  alignas(64) S waiting_kappa_[kCosineChunk + kWidth];
   int pending_ = 0;
 };
 

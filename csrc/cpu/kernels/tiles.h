@@ -40,26 +40,30 @@ struct Tiles {
   static constexpr int kSecond = kTwo ? kColumns - kWidth : 0;
   static constexpr int kPadded = kTwo ? kColumns : kWidth;
 
-  // rows[i] points to row i; reading past a row is allowed up to `end`.
+  // n rows one behind the other from `first` on; reading past a row is allowed up to `end`. Lanes
+  // from n on are some row.
+  static SVMF_INLINE void load(const S* first, int n, const S* end, V* columns) {
+    if (first + (kWidth - 1) * kColumns + kWidth > end) {
+      const S* rows[kWidth];
+      for (int i = 0; i < kWidth; ++i) rows[i] = first + (i < n ? i : n - 1) * kColumns;
+      load(rows, end, columns);
+    } else if constexpr (kColumns == 2) {
+      split_pairs(V::load(first), V::load(first + kWidth), &columns[0], &columns[1],
+                  std::make_integer_sequence<int, kWidth>{});
+    } else {
+      load_tiles([&](int i) { return V::load(first + i * kColumns); },
+                 [&](int i) { return V::load(first + i * kColumns + kSecond); }, columns);
+    }
+  }
+
+  // Row i from rows[i] on, under the same permission.
   static SVMF_INLINE void load(const S* const* rows, const S* end, V* columns) {
-    if constexpr (kColumns == 2) {
-      if (rows[kWidth - 1] == rows[0] + 2 * (kWidth - 1)) {
-        split_pairs(V::load(rows[0]), V::load(rows[0] + kWidth), &columns[0], &columns[1],
-                    std::make_integer_sequence<int, kWidth>{});
-        return;
-      }
-    }
-    V tile[kWidth];
-    if constexpr (kTwo) {
-      for (int i = 0; i < kWidth; ++i) tile[i] = V::load(rows[i] + kSecond);
-      transpose(tile);
-      for (int j = 0; j < kWidth; ++j) columns[kSecond + j] = tile[j];
-    }
-    for (int i = 0; i < kWidth; ++i) {
-      tile[i] = rows[i] + kWidth <= end ? V::load(rows[i]) : V::load_first(rows[i], kColumns, S(0));
-    }
-    transpose(tile);
-    for (int j = 0; j < (kTwo ? kWidth : kColumns); ++j) columns[j] = tile[j];
+    load_tiles(
+        [&](int i) {
+          return rows[i] + kWidth <= end ? V::load(rows[i])
+                                         : V::load_first(rows[i], kColumns, S(0));
+        },
+        [&](int i) { return V::load(rows[i] + kSecond); }, columns);
   }
 
   // n rows in a row from `base`. Storing past a row is allowed up to `end`: the rows behind are
@@ -75,14 +79,23 @@ struct Tiles {
         return;
       }
     }
+    const bool whole = n == kWidth && base + (kWidth - 1) * kColumns + kWidth <= end;
     V tile[kWidth];
     if constexpr (kTwo) {
       for (int j = 0; j < kWidth; ++j) tile[j] = columns[kSecond + j];
       transpose(tile);
-      for (int i = 0; i < n; ++i) tile[i].store(base + i * kColumns + kSecond);
+      if (whole) {
+        for (int i = 0; i < kWidth; ++i) tile[i].store(base + i * kColumns + kSecond);
+      } else {
+        for (int i = 0; i < n; ++i) tile[i].store(base + i * kColumns + kSecond);
+      }
     }
     for (int j = 0; j < kWidth; ++j) tile[j] = columns[j < kColumns ? j : 0];
     transpose(tile);
+    if (whole) {
+      for (int i = 0; i < kWidth; ++i) tile[i].store(base + i * kColumns);
+      return;
+    }
     for (int i = 0; i < n; ++i) {
       S* row = base + i * kColumns;
       if (kTwo || row + kWidth <= end)
@@ -90,6 +103,20 @@ struct Tiles {
       else
         tile[i].store_first(row, kColumns);
     }
+  }
+
+ private:
+  template <class First, class Second>
+  static SVMF_INLINE void load_tiles(First first, Second second, V* columns) {
+    V tile[kWidth];
+    if constexpr (kTwo) {
+      for (int i = 0; i < kWidth; ++i) tile[i] = second(i);
+      transpose(tile);
+      for (int j = 0; j < kWidth; ++j) columns[kSecond + j] = tile[j];
+    }
+    for (int i = 0; i < kWidth; ++i) tile[i] = first(i);
+    transpose(tile);
+    for (int j = 0; j < (kTwo ? kWidth : kColumns); ++j) columns[j] = tile[j];
   }
 };
 

@@ -88,9 +88,7 @@ class SampleBackward {
   // Columns of the rows row ... row + n as lanes; `rows` rows in all stand at `base`.
   template <int kColumns>
   SVMF_INLINE void load_columns(const S* base, int64_t row, int64_t rows, int n, V* out) {
-    const S* pointers[kWidth];
-    for (int i = 0; i < kWidth; ++i) pointers[i] = base + (row + std::min(i, n - 1)) * kColumns;
-    Tiles<kColumns, S>::load(pointers, base + rows * kColumns, out);
+    Tiles<kColumns, S>::load(base + row * kColumns, n, base + rows * kColumns, out);
   }
 
   template <int kColumns>
