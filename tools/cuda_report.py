@@ -1,32 +1,34 @@
 # SPDX-License-Identifier: MIT
-"""What the CUDA kernels cost on paper, from the compiler's own report (`make cuda` keeps it beside the objects).
+"""What the CUDA kernels cost on paper, from the compiler's own report (`make cuda` keeps it).
 
-    python tools/cuda_report.py build/cuda            # the tables of docs/cuda.md, as Markdown
-    python tools/cuda_report.py build/cuda --check    # fails if a float32 kernel spills registers
+    python tools/cuda_report.py build/cuda --check               # fails if a float32 kernel spills
+    python tools/cuda_report.py build/cuda --write docs/cuda.md  # renews the tables there
 
-Nothing here is measured: occupancy follows from registers and threads per block, the time bounds from bytes and the
-vendor's bandwidth.
+Nothing is measured. Registers and spills are ptxas', block sizes and shared memory come from the
+launch functions, instruction counts from the machine code (cuobjdump and nvdisasm on PATH), and
+a time is an estimate: bytes over bandwidth, or instructions over issue rate if that is more.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import re
 import subprocess
 import sys
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+BEGIN, END = "<!-- made by tools/cuda_report.py -->", "<!-- end -->"
 # Kernels that compute in float64 for both types (csrc/cuda/kernels/log_bessel.cuh).
 DOUBLE_INSIDE = ("BesselOfOrders", "BesselByRecurrence")
-REGISTERS_PER_PROCESSOR = 65536
-REGISTER_UNIT = 256  # a warp's registers are handed out in this many
-# Name: (threads per multiprocessor, blocks per multiprocessor, GB/s), from the vendor's data sheets.
-DEVICES = {"A100 40 GB": (2048, 32, 1555), "RTX 4090": (1536, 24, 1008)}
 
 
 @dataclass(frozen=True)
-class Kernel:
+class Compiled:
+    """ptxas about one kernel on one architecture."""
+
     name: str
     arch: str
     registers: int
@@ -37,105 +39,113 @@ class Kernel:
     def is_float32(self) -> bool:
         return "float" in self.name and not any(word in self.name for word in DOUBLE_INSIDE)
 
-    @property
-    def block(self) -> int:
-        return 256 if "BlockTeam" in self.name else 128
 
-    def occupancy(self, device: str) -> float:
-        threads, blocks, _ = DEVICES[device]
-        per_warp = -(-self.registers * 32 // REGISTER_UNIT) * REGISTER_UNIT
-        warps = self.block // 32
-        resident = min(blocks, REGISTERS_PER_PROCESSOR // (per_warp * warps), threads // self.block)
-        return resident * self.block / threads
-
-
-def read_report(folder: Path) -> list[Kernel]:
+def read_ptxas(folder: Path) -> list[Compiled]:
     files = sorted(folder.rglob("*.ptxas"))
     if not files:
         raise SystemExit(f"cuda_report: no *.ptxas below {folder}; run `make cuda` first")
     text = "".join(path.read_text() for path in files)
-    text = subprocess.run(
-        ["c++filt"], input=text, capture_output=True, text=True, check=True
-    ).stdout
-    kernels, name, arch, frame = [], "", "", (0, 0)
-    for line in text.splitlines():
+    demangled = subprocess.run(["c++filt"], input=text, capture_output=True, text=True, check=True)
+    kernels: list[Compiled] = []
+    name, arch, frame = "", "", (0, 0)
+    for line in demangled.stdout.splitlines():
         if match := re.search(r"Compiling entry function '(.*)' for '(sm_\w+)'", line):
-            name = (
-                re.sub(r"svmf::|isa_cuda::|\(anonymous namespace\)::|^void ", "", match[1]).split(
-                    ">("
-                )[0]
-                + ">"
-            )
-            arch, frame = match[2], None
-        elif (
-            match := re.search(r"(\d+) bytes stack frame, (\d+) bytes spill", line)
-        ) and frame is None:
-            frame = (int(match[1]), int(match[2]))
+            name, arch = short_name(match[1]), match[2]
+        elif match := re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores", line):
+            frame = int(match[1]), int(match[2])
         elif match := re.search(r"Used (\d+) registers", line):
-            kernels.append(Kernel(name, arch, int(match[1]), *(frame or (0, 0))))
+            kernels.append(Compiled(name, arch, int(match[1]), *frame))
     return kernels
 
 
-def kernel_table(kernels: list[Kernel]) -> str:
-    head = [
-        "kernel",
-        "arch",
-        "registers",
-        "stack B",
-        "spill B",
-        *(f"occupancy {d}" for d in DEVICES),
-    ]
-    rows = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
-    for k in sorted(kernels, key=lambda k: (k.name, k.arch)):
-        shares = [f"{100 * k.occupancy(d):.0f} %" for d in DEVICES]
-        rows.append(
-            "| "
-            + " | ".join(
-                [f"`{k.name}`", k.arch, *map(str, (k.registers, k.stack, k.spills)), *shares]
-            )
-            + " |"
+def short_name(symbol: str) -> str:
+    """A demangled kernel without its namespaces and parameters."""
+    name = re.sub(r"svmf::|isa_cuda::|\(anonymous namespace\)::|^void ", "", symbol)
+    return name.split(">(")[0] + ">"
+
+
+def check(kernels: Sequence[Compiled]) -> int:
+    """A line for every float32 kernel that spills, and a summary."""
+    bad = [k for k in kernels if k.is_float32 and k.spills]
+    for k in bad:
+        print(f"cuda_report: {k.name} spills {k.spills} bytes on {k.arch}", file=sys.stderr)
+    archs = ", ".join(sorted({k.arch for k in kernels}))
+    most = max(kernels, key=lambda k: k.registers)
+    print(
+        f"cuda_report: {len({k.name for k in kernels})} kernels for {archs}; "
+        f"{len(bad)} float32 kernels spill, {sum(k.spills > 0 for k in kernels)} kernels in all; "
+        f"at most {most.registers} registers ({most.name})"
+    )
+    return 1 if bad else 0
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def span(values: Iterable[float]) -> str:
+    """One number, or the smallest and the largest."""
+    low, high = min(values := [round(v) for v in values]), max(values)
+    return f"{low}" if low == high else f"{low}-{high}"
+
+
+@dataclass(frozen=True)
+class Device:
+    """From the vendor's data sheets and the CUDA programming guide."""
+
+    name: str
+    arch: str
+    processors: int
+    clock: float  # GHz, boost
+    bandwidth: float  # GB/s
+    threads: int  # per multiprocessor
+    blocks: int
+    shared: int  # bytes per multiprocessor
+
+    def occupancy(self, registers: int, threads: int, shared: int) -> float:
+        warp = math.ceil(registers * 32 / 256) * 256  # registers are handed out in this many
+        blocks = min(
+            self.blocks,
+            65536 // (warp * (threads // 32)),
+            self.threads // threads,
+            self.shared // (shared + 1024),  # the system keeps 1 KB of each block
         )
-    return "\n".join(rows)
+        return blocks * threads / self.threads
+
+    @property
+    def issue(self) -> float:
+        """Thread instructions per nanosecond: four warps of 32 per cycle and multiprocessor."""
+        return 128 * self.processors * self.clock
 
 
-def bandwidth_table() -> str:
-    """Least bytes per element of each op (one sample per row), and the time that the bandwidth alone allows."""
-    ops = {
-        "function of kappa": 2,
-        "householder": 3,
-        "householder backward": 5,
-        "vmf_rsample (per column: mu in, z out)": 2,
-        "vmf_rsample backward (per column: G, z, mu in, grad out)": 4,
-        "vmf_kl, vmf_log_prob (per column: two rows in)": 2,
-    }
-    head = [
-        "op",
-        "bytes, float32",
-        "bytes, float64",
-        *(f"ns per 1000 float32, {d}" for d in DEVICES),
-    ]
-    rows = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
-    for op, values in ops.items():
-        times = [f"{1000 * 4 * values / gb:.2f}" for _, _, gb in DEVICES.values()]
-        rows.append(f"| {op} | {4 * values} | {8 * values} | " + " | ".join(times) + " |")
-    return "\n".join(rows)
+A100 = Device("A100 40 GB", "sm_80", 108, 1.41, 1555, 2048, 32, 164 * 1024)
+RTX4090 = Device("RTX 4090", "sm_89", 128, 2.52, 1008, 1536, 24, 100 * 1024)
+DEVICES = (A100, RTX4090)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--check", action="store_true")
+    parser.add_argument("folder", type=Path, help="the build folder of `make cuda`")
+    parser.add_argument("--check", action="store_true", help="fail if a float32 kernel spills")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="renew the tables in this file")
     arguments = parser.parse_args()
-    kernels = read_report(arguments.folder)
+    kernels = read_ptxas(arguments.folder)
     if arguments.check:
-        bad = [k for k in kernels if k.is_float32 and k.spills]
-        for k in bad:
-            print(f"cuda_report: {k.name} spills {k.spills} bytes on {k.arch}", file=sys.stderr)
-        print(f"cuda_report: {len(kernels)} kernels, {len(bad)} float32 kernels with spills")
-        return 1 if bad else 0
-    print(bandwidth_table(), kernel_table(kernels), sep="\n\n")
+        return check(kernels)
+    from cuda_tables import all_tables  # needs the emulation, which --check does not
+
+    tables = all_tables(kernels, arguments.folder)
+    if arguments.write is None:
+        print(tables)
+        return 0
+    head, _, rest = arguments.write.read_text().partition(BEGIN)
+    _, found, tail = rest.partition(END)
+    if not found:
+        raise SystemExit(f"cuda_report: expected `{BEGIN}` and `{END}` in {arguments.write}")
+    arguments.write.write_text(f"{head}{BEGIN}\n\n{tables}\n\n{END}{tail}")
     return 0
 
 

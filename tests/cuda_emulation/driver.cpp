@@ -117,6 +117,7 @@ int main(int count, char** arguments) {
     std::cerr << "usage: driver CASES OUTPUTS\n";
     return 2;
   }
+  emulation::settings().only_report = std::getenv("SVMF_EMULATION_REPORT") != nullptr;
   std::ifstream input(arguments[1], std::ios::binary);
   std::ofstream output(arguments[2], std::ios::binary);
   for (std::string text; std::getline(input, text);) {

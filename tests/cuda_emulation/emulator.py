@@ -190,8 +190,10 @@ def build_library(torch_folder: Path) -> Path:
     return library
 
 
-def run(program: Path, cases: Sequence[Case], folder: Path) -> None:
-    """Runs the cases in one process and fills in their results."""
+def run(
+    program: Path, cases: Sequence[Case], folder: Path, environment: dict[str, str] | None = None
+) -> str:
+    """Runs the cases in one process and fills in their results; returns what it printed."""
     request, answer = folder / "cases.bin", folder / "outputs.bin"
     with request.open("wb") as file:
         for case in cases:
@@ -204,7 +206,7 @@ def run(program: Path, cases: Sequence[Case], folder: Path) -> None:
             [str(program), str(request), str(answer)],
             capture_output=True,
             text=True,
-            env={**os.environ, **ENVIRONMENT},
+            env={**os.environ, **ENVIRONMENT, **(environment or {})},
             timeout=TIMEOUT,
         )
     except subprocess.TimeoutExpired:
@@ -220,3 +222,4 @@ def run(program: Path, cases: Sequence[Case], folder: Path) -> None:
             array = np.frombuffer(data, case.dtype, length, position).copy()
             position += array.nbytes
             case.results.append(array)
+    return done.stdout

@@ -14,6 +14,7 @@ struct Settings {
   uint64_t shuffle_seed = 1;
   int processors = 4;  // what cudaDevAttrMultiProcessorCount answers
   bool refuse_launches = false;
+  bool only_report = false;  // launches are described on the standard output and not run
 };
 Settings& settings();
 

@@ -161,9 +161,12 @@ __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
       const S s = row.sine / square_root(sums[0]);
       const SampleReflection<S> r = reflect_sample(row.w, s, sums[1], mu[0]);
       if (tile.has_row(team, i)) {
-        for (int64_t j = team.thread(); j < m; j += team.size()) {
-          z[j] = mul_add(s, j == 0 ? r.first : g[j], r.beta * mu[j]);
+        int64_t j = team.thread();
+        if (j == 0) {
+          z[0] = mul_add(s, r.first, r.beta * mu[0]);
+          j = team.size();
         }
+        for (; j < m; j += team.size()) z[j] = mul_add(s, g[j], r.beta * mu[j]);
       }
       team.sync();
     }

@@ -45,6 +45,7 @@ unsigned lane();
 struct Launch {
   dim3 grid, block;
   size_t shared;
+  const void* kernel;
 };
 int launch(const Launch& launch, const std::function<void()>& kernel);
 int attribute(int which);
@@ -149,7 +150,8 @@ struct cudaLaunchConfig_t {
 template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                                Arguments&&... arguments) {
-  const emulation::Launch launch{config->gridDim, config->blockDim, config->dynamicSmemBytes};
+  const emulation::Launch launch{config->gridDim, config->blockDim, config->dynamicSmemBytes,
+                                 reinterpret_cast<const void*>(kernel)};
   return static_cast<cudaError_t>(
       emulation::launch(launch, [&] { kernel(static_cast<Parameters>(arguments)...); }));
 }

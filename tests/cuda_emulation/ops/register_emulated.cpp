@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The CUDA ops as ops of the namespace svmf_emulated on the CPU: the very wrappers of csrc/cuda, with kernels that run in
-// the emulation and a device that is no device. test_ops.py defines the schemas.
+// The CUDA ops as ops of the namespace svmf_emulated on the CPU: the very wrappers of csrc/cuda,
+// with kernels that run in the emulation and a device that is no device. test_ops.py defines the
+// schemas.
 #include <torch/csrc/stable/library.h>
 
 #include "cuda/device.h"
