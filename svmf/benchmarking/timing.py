@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Interleaved timing.
 
-Candidates run by turns, a short block of calls each, many times over: what a busy machine does to
-one it then does to all. The figure of a candidate is the median over its blocks, its spread the
-quartiles; the first call, which pays for what is built once, is kept apart.
+Candidates run by turns in changing order, a short block of calls each, many times over: what a busy
+machine does to one it then does to all. The figure of a candidate is the median over its blocks,
+its spread the quartiles; the first call, which pays for what is built once, is kept apart.
 """
 
 import gc
+import random
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -121,7 +122,9 @@ def time_interleaved(
     gc.disable()
     try:
         waiting = list(running.values())
+        turns = random.Random(0)
         while waiting:
+            turns.shuffle(waiting)  # nobody always follows one that has emptied the caches
             for candidate in waiting:
                 candidate.run_block()
             waiting = [c for c in waiting if c.spent < share or len(c.blocks) < least_blocks]
