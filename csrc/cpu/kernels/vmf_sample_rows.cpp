@@ -13,6 +13,7 @@
 #include "cpu/kernels/rows.h"
 #include "cpu/kernels/tiles.h"
 #include "math/normal.h"
+#include "math/reflection.h"
 
 namespace svmf {
 inline namespace SVMF_ISA {
@@ -166,13 +167,10 @@ class VectorWriter {
 
     V dot = mu[1] * g[1];
     for (int j = 2; j < kColumns; ++j) dot = mul_add(mu[j], g[j], dot);
-    const V d = V(1) + absolute(mu[0]);
-    const V ratio = dot / d;
-    g[0] = select(mu[0] < V(0), ratio, -ratio);
-    // 0 * (dot + d) is nan if mu has a value that is not finite: then the whole row is.
-    const V beta = mul_add(dot + d, V(0), of.w - s * ratio);
+    const SampleReflection<V> r = reflect_sample(of.w, s, dot, mu[0]);
+    g[0] = r.first;
     V z[Tiles<kColumns, S>::kPadded];
-    for (int j = 0; j < kColumns; ++j) z[j] = mul_add(s, g[j], beta * mu[j]);
+    for (int j = 0; j < kColumns; ++j) z[j] = mul_add(s, g[j], r.beta * mu[j]);
     Tiles<kColumns, S>::store(z, task_.z + first * kColumns, n, range_end);
   }
 
@@ -220,10 +218,8 @@ class VectorWriter {
       first_mu[r] = loc[r][0];
     }
     const V dot = V::load(dots), mu0 = V::load(first_mu);
-    const V d = V(1) + absolute(mu0);
-    const V ratio = dot / d;
-    const V beta = mul_add(dot + d, V(0), of.w - s * ratio);
-    const V z0 = mul_add(s, select(mu0 < V(0), ratio, -ratio), beta * mu0);
+    const SampleReflection<V> reflection = reflect_sample(of.w, s, dot, mu0);
+    const V beta = reflection.beta, z0 = mul_add(s, reflection.first, beta * mu0);
     for (int r = 0; r < n; ++r) {
       S* z = task_.z + (first + r) * m;
       z[0] = z0[r];
