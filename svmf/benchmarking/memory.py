@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -52,7 +53,8 @@ def measure_memory(shapes: Sequence[Shape], device: str) -> list[dict[str, objec
 
 def _records(shapes: Sequence[Shape], device: str) -> list[dict[str, object]]:
     records: list[dict[str, object]] = []
-    peak = _peak_on_gpu if device.startswith("cuda") else _peak_resident
+    on_gpu = device.startswith("cuda")
+    peak = partial(_peak_on_gpu, device) if on_gpu else _peak_resident
     for op in TITLES:
         for shape in shapes:
             case = Case(op, shape, device=device)
@@ -94,14 +96,14 @@ def _peak_resident(call: Callable[[], object]) -> int:
     return max(0, peak - before)
 
 
-def _peak_on_gpu(call: Callable[[], object]) -> int:
+def _peak_on_gpu(device: str, call: Callable[[], object]) -> int:
     call()
-    torch.cuda.synchronize()
-    torch.cuda.reset_peak_memory_stats()
-    before = torch.cuda.memory_allocated()
+    torch.cuda.synchronize(device)
+    torch.cuda.reset_peak_memory_stats(device)
+    before = torch.cuda.memory_allocated(device)
     kept = call()
-    torch.cuda.synchronize()
-    peak = torch.cuda.max_memory_allocated()
+    torch.cuda.synchronize(device)
+    peak = torch.cuda.max_memory_allocated(device)
     del kept
     return peak - before
 

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 
@@ -108,7 +109,7 @@ def time_interleaved(
     """Times the candidates by turns for about `seconds` in all, each at least `least_blocks`
     blocks. A candidate that has had its share of the time sits out; one that raises in its first
     calls is left out if `on_error` (name, error) returns. `clock`: see choose_clock."""
-    wait = torch.cuda.synchronize if device.startswith("cuda") else _nothing
+    wait = partial(torch.cuda.synchronize, device) if device.startswith("cuda") else _nothing
     running: dict[str, _Candidate] = {}
     for name, call in candidates.items():
         try:

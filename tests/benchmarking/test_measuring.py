@@ -90,6 +90,14 @@ def test_a_candidate_that_raises_is_left_out_if_the_caller_says_so():
         time_interleaved({"b": broken}, seconds=0.001)
 
 
+def test_a_block_on_a_gpu_ends_when_the_gpu_has_finished(monkeypatch):
+    waits = []
+    monkeypatch.setattr(torch.cuda, "synchronize", waits.append)
+    timings = time_interleaved({"a": lambda: None}, seconds=0.001, device="cuda:1")
+    assert set(waits) == {"cuda:1"}
+    assert len(waits) >= 2 * timings["a"].blocks
+
+
 def test_threads_are_restored():
     with threads(2):
         assert torch.get_num_threads() == 2
