@@ -140,8 +140,7 @@ SVMF_INLINE V log_bessel_of_table(V x, const BesselOrder<ScalarOf<V>>& of) {
     }
     return guard_bessel(x, y, at_zero, -infinity<V>());
   } else {
-    const V y = of.small ? log_partition_at(at, shared_logarithm(at), of.table) +
-                               beside_L(x, of)
+    const V y = of.small ? log_partition_at(at, shared_logarithm(at), of.table) + beside_L(x, of)
                          : log_ive_of_table(at, order, of.table) + x;
     return guard_bessel(x, y, at_zero, infinity<V>());
   }

@@ -30,12 +30,14 @@ class Binarizer:
         return torch.gt(grey, draws, out=out)
 
     def _uniform_below_255(self, count: int) -> np.ndarray:
-        words = self._generator.integers(
-            0, np.iinfo(np.uint64).max, size=-(-count // 8), dtype=np.uint64, endpoint=True
-        )
-        draws = words.view(np.uint8)[:count]
+        spare = count // 128 + 64  # twice as many as are expected to be drawn again
+        words = self._bits.random_raw(-(-(count + spare) // 8))
+        draws, others = words.view(np.uint8)[:count], words.view(np.uint8)[count:]
         again = np.flatnonzero(draws == 255)
-        draws[again] = self._generator.integers(0, 255, size=len(again), dtype=np.uint8)
+        others = others[others != 255]
+        if len(others) < len(again):  # not to be expected in a lifetime
+            others = self._generator.integers(0, 255, size=len(again), dtype=np.uint8)
+        draws[again] = others[: len(again)]
         return draws
 
     def state(self) -> list[int]:

@@ -107,7 +107,8 @@ class Trainer:
         first, started = self._step, time.monotonic()
         while self._step < steps:
             batch = task.batch(self._step)
-            optimizer.zero_grad()
+            for weight in self._weights:
+                weight.grad = None
             loss, terms = model(*batch, self._beta)
             if (on_cpu or self._step % _SYNC_STEPS == 0) and not math.isfinite(loss.item()):
                 raise self._non_finite(batch, loss.item())
