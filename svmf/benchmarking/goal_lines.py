@@ -56,4 +56,4 @@ class GoalLine:
 
 def goals_table(lines: Sequence[GoalLine]) -> str:
     headers = ["what", "against", "where", "goal", "figure", "worst", "met", "limit"]
-    return table(headers, [line.cells() for line in lines if line.values], text_columns=3)
+    return table(headers, [line.cells() for line in lines], text_columns=3)

@@ -10,9 +10,11 @@ from pathlib import Path
 from svmf.benchmarking.environment import describe_environment, environment
 from svmf.benchmarking.first_call import first_call_table
 from svmf.benchmarking.goal_lines import GoalLine, goals_table
+from svmf.benchmarking.goals import class_goals, graph_goals, special_goals, training_goals
+from svmf.benchmarking.graph_epochs import GraphRun
 from svmf.benchmarking.growth import Growth, growth, growth_table
 from svmf.benchmarking.memory import memory_table
-from svmf.benchmarking.sampler_goals import Cell
+from svmf.benchmarking.sampler_goals import Cell, sampler_goals
 from svmf.benchmarking.sampling import TITLES, Measurement, headlines, sampling_table
 from svmf.benchmarking.special import SpecialTiming, special_table
 from svmf.benchmarking.timing import Timing
@@ -53,7 +55,18 @@ class Report:
     memory: list[dict[str, object]] = field(default_factory=list)
     first_call: list[dict[str, object]] = field(default_factory=list)
     cells: list[Cell] = field(default_factory=list)
-    goals: list[GoalLine] = field(default_factory=list)
+    class_step: dict[str, Timing] = field(default_factory=dict)
+    graphs: list[GraphRun] = field(default_factory=list)
+
+    @property
+    def goals(self) -> list[GoalLine]:
+        """The lines for which something was measured."""
+        lines = sampler_goals(self.cells) + special_goals(self.special, self.statistic)
+        if self.class_step:
+            lines += class_goals(self.class_step, self.statistic)
+        if self.training:
+            lines += training_goals(self.training, self.epoch_overhead, self.statistic)
+        return [line for line in lines + graph_goals(self.graphs) if line.values]
 
     @property
     def growth(self) -> list[Growth]:
@@ -81,7 +94,7 @@ class Report:
             found["memory"] = memory_table(self.memory)
         if self.first_call:
             found["first-call"] = first_call_table(self.first_call)
-        if any(line.values for line in self.goals):
+        if self.cells:
             found["goals"] = goals_table(self.goals)
         return found
 
@@ -102,7 +115,7 @@ class Report:
             "memory": self.memory,
             "first_call": self.first_call,
             "goal_cells": [cell.as_json() for cell in self.cells],
-            "goals": [line.as_json() for line in self.goals if line.values],
+            "goals": [line.as_json() for line in self.goals] if self.cells else [],
             "markdown": {"environment": self.heading(), **self.tables()},
         }
 

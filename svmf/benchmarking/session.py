@@ -4,53 +4,25 @@ when it is complete, and what there is after Ctrl-C."""
 
 import importlib.util
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import torch
 
-from svmf.benchmarking import goals, memory, special, sweeps, training_step
+from svmf.benchmarking import memory, special, sweeps, training_step
 from svmf.benchmarking.candidates import installed, measure
 from svmf.benchmarking.first_call import measure_first_call
-from svmf.benchmarking.graph_epochs import GraphRun, measure_graph
+from svmf.benchmarking.measure_goals import measure_all_goals, measure_some_goals
+from svmf.benchmarking.plan import Plan
 from svmf.benchmarking.report import SECTION_TITLES, Report
-from svmf.benchmarking.sampler_goals import (
-    KAPPAS,
-    QUICK_SHAPES,
-    SHAPES,
-    measure_cell,
-    sampler_goals,
-)
 from svmf.benchmarking.sampling import Measurement
 from svmf.benchmarking.shapes import Case, Shape
 from svmf.benchmarking.timing import Timing, choose_clock, threads, time_interleaved
 from svmf.progress import ProgressLine
 
-SECTIONS = ("sample", "step", "special", *special.SPECIAL_OPS, "training", "memory", "first-call")
 # Shares of the time after which a section stops, so that the later ones have theirs.
 _SAMPLING_SHARE, _SPECIAL_SHARE = 0.6, 0.72
-_GOAL_GRAPH_THREADS = 2
-
-
-@dataclass
-class Plan:
-    """What was asked for. Empty `shapes` means the sweeps."""
-
-    sections: Sequence[str] = ()
-    shapes: Sequence[Shape] = ()
-    kappas: Sequence[float] = ()
-    dtypes: Sequence[str] = ()
-    threads: Sequence[int] = ()
-    device: str = "cpu"
-    quick: bool = False
-    goals: bool = False
-    statistic: str = "median"
-    cpu_time: bool = False
-    seconds: float = 0.4
-    minutes: float = 4.5
-
-    def wants(self, section: str) -> bool:
-        return not self.sections or section in self.sections
 
 
 @dataclass
@@ -63,7 +35,7 @@ class Session:
     def __post_init__(self) -> None:
         self.report = Report(self.plan.device, self.plan.statistic, self.plan.cpu_time)
         self._start = time.monotonic()
-        self._has_scipy = importlib.util.find_spec("scipy") is not None
+        self.has_scipy = importlib.util.find_spec("scipy") is not None
 
     def run(self) -> Report:
         """Measures everything that the plan asks for; `interrupted` in the report after Ctrl-C."""
@@ -87,48 +59,51 @@ class Session:
         """What is measured, and the tables that can be shown after it."""
         plan = self.plan
         if plan.goals:
-            return [(self._all_goals, ["goals"])]
+            return [(lambda: measure_all_goals(self), ["goals"])]
         chosen: list[tuple[Callable[[], None], Sequence[str]]] = []
         if plan.wants("sample") or plan.wants("step"):
             chosen.append((self._sampling, ["sample", "step", "growth"]))
-        if not plan.shapes or plan.sections:
+        if not plan.chosen or plan.sections:
             if self._special_ops():
                 chosen.append((self._special, ["special"]))
             if plan.wants("training"):
-                chosen.append((self._training, ["training"]))
+                chosen.append((self.training, ["training"]))
             if plan.wants("memory"):
                 chosen.append((self._memory, ["memory"]))
             if plan.wants("first-call") and plan.device == "cpu":
                 chosen.append((self._first_call, ["first-call"]))
-        if not plan.sections and not plan.shapes and plan.device == "cpu":
-            chosen.append((self._some_goals, ["goals"]))
+        if not plan.sections and not plan.chosen and plan.device == "cpu":
+            chosen.append((lambda: measure_some_goals(self), ["goals"]))
         return chosen
 
-    def _time_left(self, share: float = 1.0) -> bool:
+    def time_left(self, share: float = 1.0) -> bool:
+        """Whether this share of the time is not over yet."""
         return time.monotonic() - self._start < share * self.plan.minutes * 60
 
-    def _note(self, text: str) -> None:
+    def note(self, text: str) -> None:
+        """A line for the reader and for the report."""
         self.report.notes.append(text)
         self.show(text)
 
-    def _progress(self, text: str) -> None:
+    def tell(self, text: str) -> None:
+        """What is being measured, for the progress line."""
         self.progress.update((time.monotonic() - self._start) / (self.plan.minutes * 60), text)
 
     def _sampling(self) -> None:
         plan = self.plan
         candidates, missing = installed()
         for line in missing:
-            self._note(line)
+            self.note(line)
         failures: dict[str, str] = {}
         measured: dict[tuple[Case, bool], dict[str, Timing]] = {}
         cases = self._cases()
         left_out = 0
         try:
             for sweep, case in cases:
-                if not plan.shapes and not self._time_left(_SAMPLING_SHARE):
+                if not plan.chosen and not self.time_left(_SAMPLING_SHARE):
                     left_out += 1
                     continue
-                self._progress(str(case))
+                self.tell(str(case))
                 # numbers of threads can be compared by the wall clock alone
                 key = (case, plan.cpu_time and sweep != "threads")
                 if key not in measured:
@@ -139,9 +114,9 @@ class Session:
         finally:
             self.progress.close()
             for name, failure in failures.items():
-                self._note(f"{name}: left out where it fails, first at {failure}")
+                self.note(f"{name}: left out where it fails, first at {failure}")
             if left_out:
-                self._note(
+                self.note(
                     f"time is short: {left_out} of {len(cases)} cases were not measured (--minutes)"
                 )
 
@@ -149,7 +124,7 @@ class Session:
         """(sweep, case), the ops of a case one after the other."""
         plan = self.plan
         ops = [op for op in sweeps.OPS if plan.wants(op)]
-        if plan.shapes or plan.kappas or plan.dtypes or plan.threads:
+        if plan.chosen:
             cases = sweeps.product(
                 ops,
                 plan.shapes or [Shape(1, 8192, 10)],
@@ -180,23 +155,21 @@ class Session:
         return [special.KL, special.LOG_IV] if few else list(special.SPECIAL_OPS.values())
 
     def _special(self) -> None:
-        if not self._has_scipy:
-            self._note("SciPy: skipped for special functions, the package scipy is not installed")
+        if not self.has_scipy:
+            self.note("SciPy: skipped for special functions, the package scipy is not installed")
         count = 10_000 if self.plan.quick else 20_000
-        self._measure_special(self._special_ops(), count, self.plan.seconds / 4, _SPECIAL_SHARE)
+        self.measure_special(self._special_ops(), count, self.plan.seconds / 4, _SPECIAL_SHARE)
 
-    def _measure_special(
+    def measure_special(
         self, ops: Sequence[special.SpecialOp], count: int, seconds: float, share: float
     ) -> None:
-        import warnings
-
         left_out = 0
         for op in ops:
             for value in op.values[::3] if self.plan.quick else op.values:
-                if not self._time_left(share) and not self.plan.sections:
+                if not self.time_left(share) and not self.plan.sections:
                     left_out += 1
                     continue
-                self._progress(f"{op.name} at {op.parameter} = {value:g}")
+                self.tell(f"{op.name} at {op.parameter} = {value:g}")
                 with warnings.catch_warnings():
                     # SciPy's formulas divide by zero where ive underflows
                     warnings.simplefilter("ignore", RuntimeWarning)
@@ -207,17 +180,17 @@ class Session:
                             count,
                             seconds=seconds,
                             device=self.plan.device,
-                            scipy=self._has_scipy,
+                            scipy=self.has_scipy,
                             cpu_time=self.plan.cpu_time,
                         )
                     )
         if left_out:
-            self._note(f"time is short: {left_out} special functions were not measured (--minutes)")
+            self.note(f"time is short: {left_out} special functions were not measured (--minutes)")
 
-    def _training(self) -> None:
-        self._progress("training step")
+    def training(self) -> None:
+        self.tell("training step")
         steps = training_step.make_steps(self.plan.device)
-        if not self._has_scipy:
+        if not self.has_scipy:
             steps.pop(training_step.REFERENCE, None)
         with threads(1):
             self.report.training = time_interleaved(
@@ -230,84 +203,18 @@ class Session:
             )
 
     def _memory(self) -> None:
-        self._progress("peak memory")
+        self.tell("peak memory")
         shapes = memory.QUICK_SHAPES if self.plan.quick else memory.SHAPES
         found = memory.measure_memory(self.plan.shapes or shapes, self.plan.device)
         if isinstance(found, str):
-            self._note(found)
+            self.note(found)
         else:
             self.report.memory = found
 
     def _first_call(self) -> None:
-        self._progress("first call")
+        self.tell("first call")
         found = measure_first_call()
         if isinstance(found, str):
-            self._note(found)
+            self.note(found)
         else:
             self.report.first_call = found
-
-    def _some_goals(self) -> None:
-        """The goals at a few shapes; `--goals` has them all."""
-        self._sampler_goals(QUICK_SHAPES, (50.0,), self.plan.seconds / 4)
-        self._finish_goals(())
-
-    def _all_goals(self) -> None:
-        plan = self.plan
-        shapes = plan.shapes or (QUICK_SHAPES if plan.quick else SHAPES)
-        kappas = plan.kappas or ((50.0,) if plan.quick else KAPPAS)
-        try:
-            self._sampler_goals(shapes, kappas, plan.seconds / 3)
-            if plan.shapes:
-                return
-            if self._has_scipy:
-                count = 20_000 if plan.quick else 200_000
-                self._measure_special(
-                    [special.KL, special.LOG_IV], count, plan.seconds / 4, float("inf")
-                )
-            self._training()
-            self._progress("an epoch of the S-VAE")
-            self.report.epoch_overhead = training_step.epoch_overhead(1 if plan.quick else 4)
-        finally:
-            self._finish_goals(() if plan.quick or plan.shapes else self._graphs())
-
-    def _sampler_goals(
-        self, shapes: Sequence[Shape], kappas: Sequence[float], seconds: float
-    ) -> None:
-        for kappa in kappas:
-            for shape in shapes:
-                self._progress(f"goals at {shape}, kappa {kappa:g}")
-                # plain Python is slow and does not depend on kappa: once is enough
-                slow = kappa == kappas[len(kappas) // 2]
-                self.report.cells.append(
-                    measure_cell(
-                        shape,
-                        kappa,
-                        seconds,
-                        self.plan.statistic,
-                        slow=slow,
-                        cpu_time=self.plan.cpu_time,
-                    )
-                )
-
-    def _graphs(self) -> list[GraphRun]:
-        runs = []
-        for data, epochs, measured, _, _ in goals.GRAPHS:
-            self._progress(f"S-VGAE on {data}")
-            found = measure_graph(data, epochs, measured, _GOAL_GRAPH_THREADS)
-            if isinstance(found, str):
-                self._note(found)
-            else:
-                runs.append(found)
-        return runs
-
-    def _finish_goals(self, graphs: Sequence[GraphRun]) -> None:
-        report, statistic = self.report, self.plan.statistic
-        report.goals += sampler_goals(report.cells)
-        report.goals += goals.special_goals(report.special, statistic)
-        if not self.plan.shapes:
-            report.goals += goals.class_goals(
-                goals.measure_class_step(self.plan.seconds * 2, self.plan.cpu_time), statistic
-            )
-        if report.training:
-            report.goals += goals.training_goals(report.training, report.epoch_overhead, statistic)
-        report.goals += goals.graph_goals(graphs)

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from svmf.benchmarking.session import Plan
+    from svmf.benchmarking.plan import Plan
 
 HELP = "measure speed and memory on this machine, side by side with the alternatives"
 EXAMPLES = (
@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _plan(args: argparse.Namespace) -> "Plan":
     """The options, checked."""
-    from svmf.benchmarking.session import SECTIONS, Plan
+    from svmf.benchmarking.plan import SECTIONS, Plan
     from svmf.benchmarking.shapes import parse_shape
     from svmf.errors import ConfigError
 

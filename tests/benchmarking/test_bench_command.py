@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from svmf.benchmarking import session, training_step
+from svmf.benchmarking import measure_goals, session, training_step
 from svmf.benchmarking.graph_epochs import measure_graph
 from svmf.benchmarking.shapes import Shape
 from svmf.benchmarking.sweeps import Sweep
@@ -107,7 +107,7 @@ def test_one_op_one_shape(capsys):
 
 @pytest.mark.usefixtures("small_sweeps")
 def test_everything_quickly(capsys, monkeypatch):
-    monkeypatch.setattr(session, "QUICK_SHAPES", [Shape(1, 8, 3)])
+    monkeypatch.setattr(measure_goals, "QUICK_SHAPES", [Shape(1, 8, 3)])
     # these two start processes of their own, and have tests of their own
     memory = {"op": "step", "shape": "4 x 3", "candidate": "svmf"}
     memory |= {"bytes_per_element": 8.0, "times_output": 2.0}
