@@ -205,7 +205,6 @@ SVMF_INLINE V log_iv_by_recurrence(V x, const BesselOrder<double>& of) {
 template <class V>
 SVMF_INLINE V log_ive_by_recurrence(V x, const BesselOrder<double>& of) {
   const KappaPlace<V> at = place_kappa(x, of.table);
-  const V order(of.order);
   const V from_L = log_partition_minus_kappa_at(at, shared_logarithm(at), of.table) +
                    (log1p_positive(growth_down(at, of)) + beside_L(x, of));
   const V product = recur_down(at, of.order + 1, of.steps, of.table).product;
