@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
         write_json(report, Path(args.json))
         print(f"\ntimes  {args.json}")
     try:
-        figures = write_plots(report, Path(args.out))
+        figures = [] if plan.goals else write_plots(report, Path(args.out))
     except ModuleNotFoundError as error:
         print(f"\nplots: skipped, the package {error.name} is not installed")
         figures = []
