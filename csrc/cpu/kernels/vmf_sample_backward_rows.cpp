@@ -160,21 +160,20 @@ class SampleBackward {
   SVMF_INLINE void row_dots(const S* g, const S* z, const S* mu, S* g_mu, S* g_z, S* g_step) {
     const int64_t m = task_.m;
     V dot_mu(0), dot_z(0), dot_step(0);
-    int64_t j = 0;
-    for (; j + kWidth <= m; j += kWidth) {
-      const V gj = V::load(g + j), zj = V::load(z + j), mj = V::load(mu + j);
+    const auto add = [&](V gj, V zj, V mj) {
       dot_mu = mul_add(gj, mj, dot_mu);
       dot_z = mul_add(gj, zj, dot_z);
       dot_step = mul_add(gj, mj - zj, dot_step);
+    };
+    int64_t j = 0;
+    for (; j + kWidth <= m; j += kWidth) add(V::load(g + j), V::load(z + j), V::load(mu + j));
+    if (j < m) {
+      add(V::load_or_zero(g + j, m - j), V::load_or_zero(z + j, m - j),
+          V::load_or_zero(mu + j, m - j));
     }
     *g_mu = sum_lanes(dot_mu);
     *g_z = sum_lanes(dot_z);
     *g_step = sum_lanes(dot_step);
-    for (; j < m; ++j) {
-      *g_mu = mul_add(g[j], mu[j], *g_mu);
-      *g_z = mul_add(g[j], z[j], *g_z);
-      *g_step = mul_add(g[j], mu[j] - z[j], *g_step);
-    }
   }
 
   SVMF_INLINE void row_update(const S* g, const S* z, const S* mu, const ReflectionGradient<S>& r,
@@ -187,8 +186,12 @@ class SampleBackward {
       add_reflection_gradient(all, V::load(g + j), V::load(z + j), V::load(mu + j), old)
           .store(out + j);
     }
-    for (; j < m; ++j)
-      out[j] = add_reflection_gradient(r, g[j], z[j], mu[j], fresh ? S(0) : out[j]);
+    if (j < m) {
+      const V old = fresh ? V(0) : V::load_or_zero(out + j, m - j);
+      add_reflection_gradient(all, V::load_or_zero(g + j, m - j), V::load_or_zero(z + j, m - j),
+                              V::load_or_zero(mu + j, m - j), old)
+          .store_first(out + j, m - j);
+    }
   }
 
   const SampleBackwardRows<S>& task_;
