@@ -23,7 +23,10 @@ ops = torch.ops.svmf
 DTYPES = ("float32", "float64")
 # Around every change of method: m = 2 and 3, whole Philox blocks, team sizes, warp to block, park
 # in shared memory or not.
-DIMS = (2, 3, 4, 5, 6, 9, 10, 16, 17, 18, 33, 34, 65, 66, 129, 130, 513, 1025, 1030, 4099)
+DIMS = (
+    *(2, 3, 4, 5, 6, 9, 10, 16, 17, 18, 33, 34, 65, 66),
+    *(129, 130, 257, 258, 513, 514, 1025, 1030, 4099),
+)
 PROCESSORS = (1, 3, 1000)
 INVALID = (float("nan"), -1.0, float("inf"), -float("inf"))
 

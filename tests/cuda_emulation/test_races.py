@@ -11,7 +11,7 @@ import pytest
 
 def race_cases(rng: np.random.Generator) -> list[emulator.Case]:
     """Warp and block teams, several tiles per owner, several blocks, one or many samples a row."""
-    loc = {m: cases.unit_rows(rng, 70, m, "float32") for m in (5, 12, 70, 140, 1100)}
+    loc = {m: cases.unit_rows(rng, 70, m, "float32") for m in (5, 12, 70, 520, 1100)}
     kappa = cases.kappas(rng, 70, "float32")
     runs = []
 
@@ -22,7 +22,7 @@ def race_cases(rng: np.random.Generator) -> list[emulator.Case]:
             )
         )
 
-    for m, samples, batch in ((5, 2, 40), (12, 1, 70), (70, 1, 9), (140, 1, 17)):
+    for m, samples, batch in ((5, 2, 40), (12, 1, 70), (70, 1, 9), (520, 1, 9)):
         rows, mu = samples * batch, loc[m][:batch]
         add(
             "vmf_sample", (samples, batch, m, 3), (mu, kappa[:batch]), (rows * m, rows, rows, batch)

@@ -38,7 +38,7 @@ inline TilePlan plan_team(int64_t items, int64_t warp_items) {
   TilePlan plan{};
   plan.block_team = items > warp_items;
   if (plan.block_team) {
-    plan.block = items <= 64 ? 64 : items <= 512 ? 128 : kLargeTeam;
+    plan.block = items <= 512 ? 128 : kLargeTeam;
     plan.team_size = plan.block;
   } else {
     plan.block = kTeamBlock;

@@ -10,6 +10,10 @@ namespace {
 // block.
 constexpr size_t kParkBytes = 32 * 1024;
 
+// A team's thread draws whole Philox blocks. A warp takes up to four per lane: the rest of a step
+// costs a block's many threads as much as the draws (docs/cuda.md).
+constexpr int64_t kWarpBlocks = 4 * kWarpSize;
+
 template <class S, class Team, bool kWithKl>
 cudaError_t launch(SampleTask<S> task, const TilePlan& plan, cudaStream_t stream) {
   const int rows_at_once = plan.block_team ? 1 : kWarpSize / plan.team_size;
@@ -30,9 +34,8 @@ cudaError_t launch_vmf_sample(const SampleArguments<S>& arguments, cudaStream_t 
     return launch_vmf_kappa(KappaFunction::kKlUniform, arguments.kappa, arguments.kl,
                             arguments.batch, m, stream);
   }
-  // A team's thread draws whole Philox blocks; a warp has one block per lane.
   const int64_t blocks = (m - 1 + kDrawsPerBlock<S> - 1) / kDrawsPerBlock<S>;
-  const TilePlan plan = plan_tiles(plan_team(blocks, kWarpSize), rows, kWarpSize);
+  const TilePlan plan = plan_tiles(plan_team(blocks, kWarpBlocks), rows, kWarpSize);
   const bool park = m * static_cast<int64_t>(sizeof(S)) <= static_cast<int64_t>(kParkBytes);
   const SampleTask<S> task{arguments,      rows,           make_wood_dimension<S>(m),
                            plan.team_size, plan.tile_rows, park ? static_cast<int>(m) : 0};
