@@ -27,15 +27,15 @@ pytestmark = pytest.mark.skipif(
 ATTEMPTS, SECONDS = 6, 0.08
 # op, shape, against, largest ratio
 BOUNDS = [
-    ("sample", "64x10", "Normal'", 2.4),
-    ("sample", "8192x2", "Normal'", 2.2),
-    ("sample", "8192x10", "randn", 1.7),
-    ("sample", "1024x64", "randn", 1.2),
-    ("sample", "8192x512", "randn", 0.95),
-    ("step", "64x10", "Normal'", 0.9),
-    ("step", "8192x10", "Normal'", 0.75),
-    ("step", "8192x64", "Normal'", 0.4),
-    ("step", "500x64x10", "Normal'", 1.3),
+    ("sample", "64x10", "Normal'", 2.2),
+    ("sample", "8192x2", "Normal'", 2.0),
+    ("sample", "8192x10", "randn", 1.6),
+    ("sample", "1024x64", "randn", 1.05),
+    ("sample", "8192x512", "randn", 0.85),
+    ("step", "64x10", "Normal'", 0.85),
+    ("step", "8192x10", "Normal'", 0.65),
+    ("step", "8192x64", "Normal'", 0.33),
+    ("step", "500x64x10", "Normal'", 1.25),
 ]
 
 
@@ -59,22 +59,22 @@ def test_ratio_to_torch(op, shape, against, bound):
 SLOW_PROGRAM = """
 import json, sys
 import torch
-sys.path[:0] = json.loads(sys.argv[1])
+sys.path.insert(0, sys.argv[1])
 from test_speed_guard import BOUNDS, ratio
 torch.set_num_threads(1)
-print(json.dumps([[ratio(op, shape, against), bound] for op, shape, against, bound in BOUNDS[1:5]]))
+print(json.dumps([[ratio(*case), bound] for *case, bound in (BOUNDS[i] for i in (2, 3, 8))]))
 """
 
 
 def test_a_slower_kernel_is_seen():
-    """The baseline instruction set is slower by a factor that a real regression might have; the
-    guard would stop it."""
+    """The baseline instruction set is two to three times slower, as a real regression might be:
+    beyond the bound at all of three shapes, of which noise may hide one."""
     finished = subprocess.run(
-        [sys.executable, "-c", SLOW_PROGRAM, json.dumps([os.path.dirname(__file__)])],
+        [sys.executable, "-c", SLOW_PROGRAM, os.path.dirname(__file__)],
         env={**os.environ, "SVMF_CPU_ISA": "baseline"},
         capture_output=True,
         text=True,
         check=True,
     )
     found = json.loads(finished.stdout)
-    assert all(measured > bound for measured, bound in found), found
+    assert sum(measured > bound for measured, bound in found) >= 2, found
