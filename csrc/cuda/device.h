@@ -32,7 +32,9 @@ void launch_on_device(const char* op, const Tensor& like, F launch) {
   const OnDevice device(like);
   with_compute_type(like, [&](auto type) {
     const cudaError_t error = launch(type, device.stream());
-    if (error != cudaSuccess) fail(op, ": the CUDA launch failed: ", cudaGetErrorString(error));
+    if (error == cudaSuccess) return;
+    cudaGetLastError();  // it is reported here, and not again by whoever asks next
+    fail(op, ": the CUDA launch failed: ", cudaGetErrorString(error));
   });
 }
 
