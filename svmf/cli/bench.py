@@ -31,7 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--shape", nargs="+", metavar="SHAPE", default=[], help="ROWSxM or SAMPLESxROWSxM"
     )
     parser.add_argument("--kappa", type=float, nargs="+", default=[], help="concentrations")
-    parser.add_argument("--dtype", nargs="+", default=[], choices=("float32", "float64"))
+    parser.add_argument(
+        "--dtype", nargs="+", default=[], choices=("float32", "float64"), help="number types"
+    )
     parser.add_argument("--threads", type=int, nargs="+", default=[], help="CPU threads")
     parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
     parser.add_argument("--quick", action="store_true", help="fewer cases, shorter")
