@@ -10,7 +10,7 @@ export SVMF_CUDA ?= $(if $(shell command -v nvidia-smi),AUTO,OFF)
 SOURCES := $(shell find csrc cmake -type f) CMakeLists.txt setup.py pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help install test test-all test-statistics demo bench lint format cuda test-cuda bench-cuda clean
+.PHONY: help install test test-all test-statistics fuzz demo bench lint format cuda test-cuda bench-cuda clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -36,6 +36,21 @@ test-all: install  ## run the tests with the slow ones
 
 test-statistics: install  ## run the long goodness-of-fit suite
 	$(BIN)/python -m pytest -m statistics --timeout 7200
+
+# A build of its own with sanitizers. Leaks are not looked for: Python and torch keep memory on purpose.
+FUZZ_CALLS ?= 100000
+FUZZ_SEED ?= 1
+FUZZ_MODULE := build/sanitized/_C.abi3.so
+$(FUZZ_MODULE): $(VENV)/.requirements $(SOURCES)
+	PATH="$(abspath $(BIN)):$$PATH" cmake -S . -B build/sanitized -G Ninja -DSVMF_CUDA=OFF \
+	  -DSVMF_SANITIZE=address,undefined,float-cast-overflow -DPython_EXECUTABLE=$(abspath $(BIN)/python)
+	PATH="$(abspath $(BIN)):$$PATH" cmake --build build/sanitized
+	touch $@
+
+fuzz: install $(FUZZ_MODULE)  ## throw FUZZ_CALLS random calls at every op and distribution, with sanitizers
+	LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libubsan.so)" \
+	  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
+	  $(BIN)/python tests/fuzz --module $(FUZZ_MODULE) --calls $(FUZZ_CALLS) --seed $(FUZZ_SEED)
 
 demo: install  ## run the demonstration: results and a picture in demo_output/
 	$(BIN)/svmf demo

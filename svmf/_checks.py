@@ -5,6 +5,8 @@ the same texts.
 tests/ops/test_bad_input.py runs one table of mistakes against both.
 """
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
@@ -75,6 +77,15 @@ def check_seed(op: str, seed: Tensor, loc: Tensor) -> None:
         f"of dtype {seed.dtype}",
     )
     check_same_device(op, "seed", seed, "loc", loc)
+
+
+def check_sample_shape(op: str, sample_shape: Sequence[int]) -> None:
+    """Sizes that are known only when the program runs are checked there."""
+    sizes = ", ".join(str(size) for size in sample_shape)
+    _require(
+        not any(isinstance(size, int) and size < 0 for size in sample_shape),
+        f"{op}: expected `sample_shape` without negative sizes, got [{sizes}]",
+    )
 
 
 def check_order(op: str, order: float) -> None:

@@ -125,6 +125,7 @@ def _sample(
     check.check_pair(op, "kappa", kappa, "loc", loc)
     check.check_row_shape(op, "kappa", kappa, "loc", loc)
     check.check_seed(op, seed, loc)
+    check.check_sample_shape(op, sample_shape)
     compute = torch.float64 if loc.dtype == torch.float64 else torch.float32
     state = loc.new_empty((2 if keep_state else 0, *sample_shape, *kappa.shape), dtype=compute)
     return loc.new_empty((*sample_shape, *loc.shape)), state

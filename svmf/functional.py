@@ -44,11 +44,30 @@ __all__ = [
 _GRADIENTS = {"pathwise": 0, "rejection": 1}
 
 
+def _cannot_broadcast(op: str, **arguments: object) -> Exception:
+    """The error for arguments that are no tensors, or whose shapes do not fit."""
+    for name, given in arguments.items():
+        if not isinstance(given, Tensor):
+            return TypeError(f"{op}: expected `{name}` to be a tensor, got {type(given).__name__}")
+    shapes = (f"`{n}` {list(t.shape)}" for n, t in arguments.items() if isinstance(t, Tensor))
+    return RuntimeError(f"{op}: expected shapes that broadcast, got {', '.join(shapes)}")
+
+
 def _bessel(op: Packet, order: float | Tensor, x: Tensor) -> Tensor:
+    name = op.default.op._opname
     if isinstance(order, Tensor):
-        order, x = torch.broadcast_tensors(order, x)
+        try:
+            order, x = torch.broadcast_tensors(order, x)
+        except (AttributeError, RuntimeError, TypeError):
+            raise _cannot_broadcast(name, order=order, x=x) from None
         return op.tensor(order, x)
-    return op.default(float(order), x)
+    try:
+        number = float(order)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"{name}: expected `order` to be a number or a tensor, got {type(order).__name__}"
+        ) from None
+    return op.default(number, x)
 
 
 def log_iv(order: float | Tensor, x: Tensor) -> Tensor:
@@ -110,17 +129,25 @@ def vmf_concentration(mean_length: Tensor, dim: int) -> Tensor:
 
 def vmf_pathwise_derivative(w: Tensor, kappa: Tensor, dim: int) -> Tensor:
     """dw/dkappa = -(dF/dkappa)/g at w = mu.z, F and g distribution function and density of w."""
-    w, kappa = torch.broadcast_tensors(w, kappa)
+    try:
+        w, kappa = torch.broadcast_tensors(w, kappa)
+    except (AttributeError, RuntimeError, TypeError):
+        raise _cannot_broadcast("vmf_pathwise_derivative", w=w, kappa=kappa) from None
     return _ops.vmf_pathwise_derivative.default(w, kappa, dim)
 
 
 def vmf_kl(loc1: Tensor, kappa1: Tensor, loc2: Tensor, kappa2: Tensor) -> Tensor:
     """KL(vMF(loc1, kappa1) || vMF(loc2, kappa2)); batch shapes broadcast."""
-    batch = torch.broadcast_shapes(loc1.shape[:-1], kappa1.shape, loc2.shape[:-1], kappa2.shape)
+    try:
+        batch = torch.broadcast_shapes(loc1.shape[:-1], kappa1.shape, loc2.shape[:-1], kappa2.shape)
+    except (AttributeError, RuntimeError):
+        raise _cannot_broadcast(
+            "vmf_kl", loc1=loc1, kappa1=kappa1, loc2=loc2, kappa2=kappa2
+        ) from None
     return _ops.vmf_kl.default(
-        loc1.expand(*batch, loc1.shape[-1]),
+        loc1.expand(*batch, *loc1.shape[-1:]),
         kappa1.expand(batch),
-        loc2.expand(*batch, loc2.shape[-1]),
+        loc2.expand(*batch, *loc2.shape[-1:]),
         kappa2.expand(batch),
     )
 
@@ -131,33 +158,42 @@ def householder(x: Tensor, loc: Tensor) -> Tensor:
 
     At loc = e1, where the reflection is not defined, it is the identity.
     """
-    x, loc = torch.broadcast_tensors(x, loc)
+    try:
+        x, loc = torch.broadcast_tensors(x, loc)
+    except (AttributeError, RuntimeError, TypeError):
+        raise _cannot_broadcast("householder", x=x, loc=loc) from None
     return _ops.householder.default(x, loc)
 
 
-def _rows(loc: Tensor, kappa: Tensor) -> tuple[Tensor, Tensor]:
+def _rows(op: str, loc: Tensor, kappa: Tensor) -> tuple[Tensor, Tensor]:
     """loc [*batch, m] and kappa [*batch] with one batch shape."""
-    if kappa.shape == loc.shape[:-1]:
-        return loc, kappa
-    batch = torch.broadcast_shapes(loc.shape[:-1], kappa.shape)
-    return loc.expand(*batch, loc.shape[-1]), kappa.expand(batch)
+    try:
+        if kappa.shape == loc.shape[:-1]:
+            return loc, kappa
+        batch = torch.broadcast_shapes(loc.shape[:-1], kappa.shape)
+    except (AttributeError, RuntimeError):
+        raise _cannot_broadcast(op, loc=loc, kappa=kappa) from None
+    return loc.expand(*batch, *loc.shape[-1:]), kappa.expand(batch)
 
 
-def _gradient_number(gradient: str) -> int:
+def _gradient_number(op: str, gradient: str) -> int:
     try:
         return _GRADIENTS[gradient]
     except (KeyError, TypeError):
         raise ValueError(
-            f'expected `gradient` to be "pathwise" or "rejection", got {gradient!r}'
+            f'{op}: expected `gradient` to be "pathwise" or "rejection", got {gradient!r}'
         ) from None
 
 
 def vmf_log_prob(value: Tensor, loc: Tensor, kappa: Tensor) -> Tensor:
     """Log density at the unit vectors `value` [..., m]; batch shapes broadcast."""
-    batch = torch.broadcast_shapes(value.shape[:-1], loc.shape[:-1], kappa.shape)
+    try:
+        batch = torch.broadcast_shapes(value.shape[:-1], loc.shape[:-1], kappa.shape)
+    except (AttributeError, RuntimeError):
+        raise _cannot_broadcast("vmf_log_prob", value=value, loc=loc, kappa=kappa) from None
     return _ops.vmf_log_prob.default(
-        value.expand(*batch, value.shape[-1]),
-        loc.expand(*batch, loc.shape[-1]),
+        value.expand(*batch, *value.shape[-1:]),
+        loc.expand(*batch, *loc.shape[-1:]),
         kappa.expand(batch),
     )
 
@@ -178,10 +214,11 @@ def vmf_rsample(
     accepted proposal alone, as published code does it: biased in kappa).
     generator: where the seed is drawn from; the global generator of the device by default.
     """
-    loc, kappa = _rows(loc, kappa)
+    loc, kappa = _rows("vmf_rsample", loc, kappa)
+    number = _gradient_number("vmf_rsample", gradient)
     seed = draw_seed(loc, generator)
     return _ops.vmf_rsample.default(
-        loc, kappa, seed, sample_shape, _gradient_number(gradient), torch.is_grad_enabled()
+        loc, kappa, seed, sample_shape, number, torch.is_grad_enabled()
     )[0]
 
 
@@ -196,10 +233,11 @@ def vmf_rsample_kl(
     """Samples, and KL to the uniform distribution [*batch], in one op: the latent part of a
     training step.
     """
-    loc, kappa = _rows(loc, kappa)
+    loc, kappa = _rows("vmf_rsample_kl", loc, kappa)
+    number = _gradient_number("vmf_rsample_kl", gradient)
     seed = draw_seed(loc, generator)
     z, kl, _ = _ops.vmf_rsample_kl.default(
-        loc, kappa, seed, sample_shape, _gradient_number(gradient), torch.is_grad_enabled()
+        loc, kappa, seed, sample_shape, number, torch.is_grad_enabled()
     )
     return z, kl
 
@@ -217,7 +255,7 @@ def vmf_rsample_with_correction(
     log_ratio has the value 0 and the gradient d/dkappa log(g/r) of the accepted proposal, so that
     f(z) + f(z).detach() * log_ratio has the unbiased gradient g_rep + g_cor.
     """
-    loc, kappa = _rows(loc, kappa)
+    loc, kappa = _rows("vmf_rsample_with_correction", loc, kappa)
     seed = draw_seed(loc, generator)
     z, log_ratio, _ = _ops.vmf_rsample_with_correction.default(
         loc, kappa, seed, sample_shape, torch.is_grad_enabled()

@@ -3,6 +3,7 @@
 // checks: common/check.h.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "common/check.h"
@@ -84,6 +85,24 @@ inline void check_sample(const char* op, const Tensor& loc, const Tensor& kappa,
   check_seed(op, seed, loc);
 }
 
+// No negative size, and a number of elements that memory can be asked for.
+inline void check_sample_shape(const char* op, const std::vector<int64_t>& sample_shape,
+                               const Tensor& loc) {
+  constexpr int64_t kMaxElements = int64_t{1} << 44;
+  int64_t elements = loc.numel();
+  bool negative = false, empty = elements == 0, too_many = false;
+  for (const int64_t size : sample_shape) {
+    negative |= size < 0;
+    empty |= size == 0;
+    too_many |= __builtin_mul_overflow(elements, size, &elements) || elements > kMaxElements;
+  }
+  if (!negative && (empty || !too_many)) return;
+  std::string text;
+  for (const int64_t size : sample_shape) text += (text.empty() ? "" : ", ") + std::to_string(size);
+  fail(op, ": expected `sample_shape` ",
+       negative ? "without negative sizes" : "whose samples fit in memory", ", got [", text, "]");
+}
+
 inline void check_sample_backward(const char* op, const Tensor& grad_z, const Tensor& z,
                                   const Tensor& state, const Tensor& loc, const Tensor& kappa) {
   check_floating(op, "loc", loc);
@@ -94,8 +113,36 @@ inline void check_sample_backward(const char* op, const Tensor& grad_z, const Te
   check_pair(op, "grad_z", grad_z, "z", z);
   check_same_shape(op, "grad_z", grad_z, "z", z);
   check_same_device(op, "state", state, "loc", loc);
+  const int64_t front = z.dim() - loc.dim();
+  bool same_rows = front >= 0;
+  for (int64_t i = 0; same_rows && i < loc.dim(); ++i) same_rows = z.size(front + i) == loc.size(i);
+  if (!same_rows)
+    fail(op, ": expected `z` of shape [*sample_shape, *loc.shape], loc.shape = ", shape_text(loc),
+         ", got ", shape_text(z));
+  const ScalarType compute =
+      loc.scalar_type() == ScalarType::Double ? ScalarType::Double : ScalarType::Float;
+  if (state.scalar_type() != compute)
+    fail(op, ": expected `state` of dtype ", dtype_name(compute), ", got ",
+         dtype_name(state.scalar_type()));
   if (state.numel() * loc.size(loc.dim() - 1) != 2 * z.numel())
     fail(op, ": `state` was not kept in the forward pass");
+}
+
+// What comes with the gradient of z: the gradients of KL [*batch] and log_ratio [*sample_shape,
+// *batch], and the number of the estimator.
+inline void check_sample_gradients(const char* op, const std::optional<Tensor>& grad_kl,
+                                   const std::optional<Tensor>& grad_log_ratio, const Tensor& z,
+                                   const Tensor& kappa, int64_t gradient) {
+  if (grad_kl) {
+    check_pair(op, "grad_kl", *grad_kl, "kappa", kappa);
+    check_same_shape(op, "grad_kl", *grad_kl, "kappa", kappa);
+  }
+  if (grad_log_ratio) {
+    check_pair(op, "grad_log_ratio", *grad_log_ratio, "z", z);
+    check_row_shape(op, "grad_log_ratio", *grad_log_ratio, "z", z);
+  }
+  if (gradient != 0 && gradient != 1)
+    fail(op, ": expected `gradient` to be 0 (pathwise) or 1 (rejection), got ", gradient);
 }
 
 // [*front, *t.shape]

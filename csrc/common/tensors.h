@@ -31,8 +31,14 @@ inline Tensor empty_tensor(const int64_t* sizes, int64_t dim, const Tensor& like
   STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_type(like.get(), &device_type));
   STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_index(like.get(), &device_index));
   AtenTensorHandle handle;
-  STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_empty_strided(dim, sizes, strides.data(), dtype,
-                                                         device_type, device_index, &handle));
+  const auto code = aoti_torch_empty_strided(dim, sizes, strides.data(), dtype, device_type,
+                                             device_index, &handle);
+  if (code != 0) {
+    std::string shape;
+    for (int64_t i = 0; i < dim; ++i) shape += (i ? ", " : "") + std::to_string(sizes[i]);
+    fail("svmf: no memory for a tensor of shape [", shape, "] and dtype ",
+         dtype_name(like.scalar_type()));
+  }
   return Tensor(handle);
 }
 

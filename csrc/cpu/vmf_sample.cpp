@@ -41,6 +41,7 @@ struct Sampled {
 Sampled sample(const char* op, const Tensor& loc, const Tensor& kappa, const Tensor& seed,
                const std::vector<int64_t>& sample_shape, bool keep_state) {
   check_sample(op, loc, kappa, seed);
+  check_sample_shape(op, sample_shape, loc);
   const Tensor locs = to_compute_type(loc), kappas = to_compute_type(kappa);
   const int64_t m = loc.size(loc.dim() - 1), batch = kappa.numel();
   const Tensor z = empty_tensor(shape_of(sample_shape, loc), locs);
@@ -101,7 +102,9 @@ std::tuple<Tensor, Tensor> vmf_rsample_backward_cpu(const Tensor& grad_z,
                                                     const Tensor& z, const Tensor& state,
                                                     const Tensor& loc, const Tensor& kappa,
                                                     int64_t gradient) {
-  check_sample_backward("_vmf_rsample_backward", grad_z, z, state, loc, kappa);
+  constexpr const char* kOp = "_vmf_rsample_backward";
+  check_sample_backward(kOp, grad_z, z, state, loc, kappa);
+  check_sample_gradients(kOp, grad_kl, grad_log_ratio, z, kappa, gradient);
   const Tensor grads = to_compute_type(grad_z), zs = to_compute_type(z),
                states = to_compute_type(state);
   const Tensor locs = to_compute_type(loc), kappas = to_compute_type(kappa);

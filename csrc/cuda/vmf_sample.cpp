@@ -18,6 +18,7 @@ struct Sampled {
 // kl: [*batch] of the compute type, or null.
 Sampled sample(const char* op, const Tensor& loc, const Tensor& kappa, const Tensor& seed,
                const std::vector<int64_t>& sample_shape, bool keep_state, const Tensor* kl) {
+  check_sample_shape(op, sample_shape, loc);
   const Tensor locs = to_compute_type(loc), kappas = to_compute_type(kappa);
   const int64_t m = loc.size(loc.dim() - 1), batch = kappa.numel();
   const Tensor z = empty_tensor(shape_of(sample_shape, loc), locs);
@@ -75,6 +76,7 @@ std::tuple<Tensor, Tensor> _vmf_rsample_backward_cuda(const Tensor& grad_z,
                                                       int64_t gradient) {
   constexpr const char* op = "_vmf_rsample_backward";
   check_sample_backward(op, grad_z, z, state, loc, kappa);
+  check_sample_gradients(op, grad_kl, grad_log_ratio, z, kappa, gradient);
   const Tensor grads = to_compute_type(grad_z), zs = to_compute_type(z),
                states = to_compute_type(state);
   const Tensor locs = to_compute_type(loc), kappas = to_compute_type(kappa);

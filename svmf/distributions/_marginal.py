@@ -33,7 +33,7 @@ def cosine_cdf(w: Tensor, kappa: Tensor, dim: int) -> Tensor:
     # The mode solves kappa sin(a)^2 = (m-2) cos(a). It only scales; no gradient need pass.
     k, order = kappa.detach(), dim - 2
     mode_cosine = torch.where(
-        k == 0, 0.0, 2 * k / (order + torch.hypot(2 * k, k.new_tensor(order)))
+        k == 0, 0.0, 2 * k / (order + torch.hypot(2 * k, torch.full_like(k, order)))
     )
     mode_sine = torch.where(k == 0, 1.0, (order * mode_cosine / torch.where(k == 0, 1.0, k)).sqrt())
     mode = torch.atan2(mode_sine, mode_cosine)

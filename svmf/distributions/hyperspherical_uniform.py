@@ -91,7 +91,13 @@ class HypersphericalUniform(Distribution):
             self._validate_sample(value)
         shape = value.shape[:-1]
         if self.batch_shape:
-            shape = torch.broadcast_shapes(shape, self.batch_shape)
+            try:
+                shape = torch.broadcast_shapes(shape, self.batch_shape)
+            except RuntimeError:
+                raise ValueError(
+                    f"{type(self).__name__}.log_prob: expected `value` to broadcast with shape "
+                    f"{[*self.batch_shape, *self.event_shape]}, got {list(value.shape)}"
+                ) from None
         return F.vmf_log_norm(value.new_zeros(()), self.event_shape[0]).expand(shape)
 
     def entropy(self) -> Tensor:

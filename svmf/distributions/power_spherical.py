@@ -36,27 +36,27 @@ class PowerSpherical(DirectionalDistribution):
         """Samples of shape [*sample_shape, *batch_shape, m] that carry gradients."""
         shape = self._extended_shape(sample_shape)
         half = (shape[-1] - 1) / 2
-        kappa = self.concentration
+        # torch has no gamma variables in half types: they are drawn in float32 and rounded once.
+        dtype = torch.float64 if self.loc.dtype == torch.float64 else torch.float32
+        loc, kappa = self.loc.to(dtype), self.concentration.to(dtype)
         # The pair (x, 1-x) of a Beta variable; both parts keep their digits, 1 - x would not.
         beta = Dirichlet(
             torch.stack((kappa + half, torch.full_like(kappa, half)), dim=-1), validate_args=False
         )
         towards, away = beta.rsample(Size(sample_shape)).unbind(-1)
-        normal = torch.randn(
-            (*shape[:-1], shape[-1] - 1), dtype=self.loc.dtype, device=self.loc.device
-        )
+        normal = torch.randn((*shape[:-1], shape[-1] - 1), dtype=dtype, device=loc.device)
         across = 2 * (towards * away).sqrt() / torch.linalg.vector_norm(normal, dim=-1)
         around_e1 = torch.cat(
             ((towards - away).unsqueeze(-1), across.unsqueeze(-1) * normal), dim=-1
         )
-        return F.householder(around_e1, self.loc.expand(shape))
+        return F.householder(around_e1, loc.expand(shape)).to(self.loc.dtype)
 
     def log_prob(self, value: Tensor) -> Tensor:
         """The log density at `value`, with respect to the surface measure."""
         if self._validate_args:
             self._validate_sample(value)
         kappa, half = self._scalars()
-        value, loc = value.double(), self.loc.double()
+        value, loc = self._broadcast_value(value).double(), self.loc.double()
         # log((1 + mu.z) / 2) from the nearer of the two poles, so that nothing cancels.
         near = (value * loc).sum(-1) >= 0
         gap = (value - torch.where(near.unsqueeze(-1), loc, -loc)).square().sum(-1) / 4
@@ -83,11 +83,12 @@ class PowerSpherical(DirectionalDistribution):
         return self.concentration.double(), (self.loc.shape[-1] - 1) / 2
 
     def _mean_cosine(self) -> Tensor:
-        return self.concentration / (self.loc.shape[-1] - 1 + self.concentration)
+        kappa, half = self._scalars()
+        return (kappa / (2 * half + kappa)).to(self.loc.dtype)
 
     def _cosine_variances(self) -> tuple[Tensor, Tensor]:
-        half = (self.loc.shape[-1] - 1) / 2
-        alpha = self.concentration + half
+        kappa, half = self._scalars()
+        alpha = kappa + half
         total = alpha + half
         across = 2 * alpha / total / (total + 1)
-        return 2 * half * across / total, across
+        return (2 * half * across / total).to(self.loc.dtype), across.to(self.loc.dtype)
