@@ -17,16 +17,8 @@ import pytest
 
 from svmf.benchmarking.environment import describe_environment, environment
 from svmf.benchmarking.timing import threads, time_interleaved
-from svmf.benchmarking.training_step import (
-    BATCH,
-    DIM,
-    NORMAL,
-    OURS,
-    PIXELS,
-    REFERENCE,
-    epoch_overhead,
-    make_steps,
-)
+from svmf.benchmarking.training_models import epoch_overhead, make_steps
+from svmf.benchmarking.training_step import BATCH, DIM, NORMAL, OURS, PIXELS, REFERENCE
 
 
 @pytest.mark.parametrize("name", list(make_steps()))

@@ -16,7 +16,7 @@ from svmf.benchmarking.growth import Growth, growth, growth_table
 from svmf.benchmarking.memory import memory_table
 from svmf.benchmarking.sampler_goals import Cell, sampler_goals
 from svmf.benchmarking.sampling import TITLES, Measurement, headlines, sampling_table
-from svmf.benchmarking.special import SpecialTiming, special_table
+from svmf.benchmarking.special import KL, LOG_IV, SpecialTiming, special_table
 from svmf.benchmarking.timing import Timing
 from svmf.benchmarking.training_step import training_table
 from svmf.errors import RunError
@@ -137,7 +137,7 @@ def write_plots(report: Report, folder: Path) -> list[Path]:
                 drawn.append(plots.cost_figure(swept, op, folder / f"bench-{op}.png"))
         if report.growth:
             drawn.append(plots.growth_figure(report.growth, folder / "bench-growth.png"))
-        if report.special:
+        if any(timing.op in (KL.name, LOG_IV.name) for timing in report.special):
             drawn.append(plots.special_figure(report.special, folder / "bench-special.png"))
 
     _write(folder, draw)

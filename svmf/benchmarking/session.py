@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import torch
 
-from svmf.benchmarking import memory, special, sweeps, training_step
+from svmf.benchmarking import memory, special, sweeps
 from svmf.benchmarking.candidates import installed, measure
 from svmf.benchmarking.first_call import measure_first_call
 from svmf.benchmarking.measure_goals import measure_all_goals, measure_some_goals
@@ -19,6 +19,7 @@ from svmf.benchmarking.report import SECTION_TITLES, Report
 from svmf.benchmarking.sampling import Measurement
 from svmf.benchmarking.shapes import Case, Shape
 from svmf.benchmarking.timing import Timing, choose_clock, threads, time_interleaved
+from svmf.benchmarking.training_step import REFERENCE
 from svmf.progress import ProgressLine
 
 # Shares of the time after which a section stops, so that the later ones have theirs.
@@ -188,10 +189,15 @@ class Session:
             self.note(f"time is short: {left_out} special functions were not measured (--minutes)")
 
     def training(self) -> None:
+        try:
+            from svmf.benchmarking.training_models import make_steps
+        except ModuleNotFoundError as error:
+            self.note(f"training step: skipped, the package {error.name} is not installed")
+            return
         self.tell("training step")
-        steps = training_step.make_steps(self.plan.device)
+        steps = make_steps(self.plan.device)
         if not self.has_scipy:
-            steps.pop(training_step.REFERENCE, None)
+            steps.pop(REFERENCE, None)
         with threads(1):
             self.report.training = time_interleaved(
                 steps,
@@ -204,8 +210,12 @@ class Session:
 
     def _memory(self) -> None:
         self.tell("peak memory")
-        shapes = memory.QUICK_SHAPES if self.plan.quick else memory.SHAPES
-        found = memory.measure_memory(self.plan.shapes or shapes, self.plan.device)
+        shapes = self.plan.shapes or (memory.QUICK_SHAPES if self.plan.quick else memory.SHAPES)
+        large = [shape for shape in shapes if shape.elements >= memory.LEAST_ELEMENTS]
+        if not large:
+            self.note(f"memory: skipped, needs {memory.LEAST_ELEMENTS} elements or more")
+            return
+        found = memory.measure_memory(large, self.plan.device)
         if isinstance(found, str):
             self.note(found)
         else:

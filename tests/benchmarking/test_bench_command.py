@@ -2,15 +2,18 @@
 """`svmf bench`: options, tables, plots, JSON, Ctrl-C and one-line errors."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import torch
 
-from svmf.benchmarking import measure_goals, session, training_step
+from svmf.benchmarking import measure_goals, session
 from svmf.benchmarking.graph_epochs import measure_graph
 from svmf.benchmarking.shapes import Shape
 from svmf.benchmarking.sweeps import Sweep
+from svmf.benchmarking.training_models import epoch_overhead
 from svmf.cli import main
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -139,6 +142,7 @@ def test_named_functions(capsys):
     assert code == 0
     assert "| iv_ratio" in out
     assert "log_iv " not in out
+    assert "plot" not in out
 
 
 def test_goals_at_one_shape(capsys):
@@ -191,8 +195,49 @@ def test_plots_without_matplotlib(capsys, monkeypatch):
     assert "plots: skipped, the package matplotlib is not installed" in out
 
 
+def test_memory_of_a_small_shape_is_not_measured(capsys):
+    code, out, _ = bench(capsys, "--op", "memory", "--shape", "4x3")
+    assert code == 0
+    assert "memory: skipped, needs 262144 elements or more" in out
+
+
+BARE_PROGRAM = """
+import importlib.util, sys
+absent = ("numpy", "scipy", "sklearn", "matplotlib")
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in absent:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name.partition(".")[0])
+sys.meta_path.insert(0, Absent())
+find_spec = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *rest: None if name in absent else find_spec(name, *rest)
+from svmf.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_runs_with_torch_alone():
+    """svmf depends on torch only; whatever else the benchmarks could use costs a line."""
+    arguments = ["bench", "--op", "step", "log_iv", "training", "--shape", "4x3", "--quick"]
+    finished = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", BARE_PROGRAM, *arguments, "--seconds", "0.005"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert finished.returncode == 0, finished.stderr
+    for line in (
+        "reference: skipped, the package numpy is not installed",
+        "training step: skipped, the package numpy is not installed",
+        "plots: skipped, the package matplotlib is not installed",
+    ):
+        assert line in finished.stdout
+    assert "| 4 x 3" in finished.stdout
+    assert "| log_iv" in finished.stdout
+
+
 def test_epoch_overhead_is_a_share():
-    assert 0 < training_step.epoch_overhead(1) < 0.6
+    assert 0 < epoch_overhead(1) < 0.6
 
 
 def test_graphs_without_data_say_why():
