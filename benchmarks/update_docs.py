@@ -26,6 +26,8 @@ def main() -> None:
     for file in parser.parse_args().files:
         document = json.loads(Path(file).read_text())
         found = document["markdown"]
+        # lines of their own on the page
+        found["environment"] = found["environment"].replace("\n", "\n\n")
         if not document["sampling"]:
             found["goals-environment"] = found.pop("environment")
         tables |= found

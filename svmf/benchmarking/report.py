@@ -27,6 +27,10 @@ METHOD = (
     "faster"
 )
 
+_BUSY = (
+    "one thread by the process's own time; more threads and whole commands by the clock, which on "
+    "a busy machine shows its other work"
+)
 SECTION_TITLES = {
     "sample": "Sample, forward",
     "step": "Sample + KL + backward",
@@ -74,8 +78,10 @@ class Report:
 
     def heading(self) -> str:
         statistic = "minima" if self.statistic == "smallest" else "medians, spread by quartiles"
-        clock = "; one thread by the process's own time" if self.cpu_time else ""
-        return f"{describe_environment(self.device)}\n{METHOD}; {statistic}{clock}"
+        lines = [describe_environment(self.device), f"{METHOD}; {statistic}"]
+        if self.cpu_time:
+            lines.append(_BUSY)
+        return "\n".join(lines)
 
     def tables(self) -> dict[str, str]:
         """Markdown of every part that has been measured, by its name in SECTION_TITLES."""
