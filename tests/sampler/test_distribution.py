@@ -49,7 +49,7 @@ def mean_direction(kind: str, m: int, dtype: torch.dtype) -> torch.Tensor:
     if kind == "random":
         generator = torch.Generator().manual_seed(m)
         normal = torch.randn(m, generator=generator, dtype=torch.float64)
-        return (normal / normal.norm()).to(dtype).double()
+        return (normal / normal.square().sum().sqrt()).to(dtype).double()
     loc[0] = sign
     if kind.startswith("one ulp from"):
         loc[0] = torch.nextafter(loc[0], torch.zeros((), dtype=dtype))
