@@ -52,11 +52,11 @@ def _measure_cells(
     seconds: float,
     bounded: bool,
 ) -> None:
-    plan = session.plan
+    plan, left_out = session.plan, 0
     for kappa in kappas:
         for shape in shapes:
             if bounded and not session.time_left():
-                session.note(f"time is short: no goals at {shape} (--minutes)")
+                left_out += 1
                 continue
             session.tell(f"goals at {shape}, kappa {kappa:g}")
             # plain Python is slow and hardly depends on kappa: one kappa is enough
@@ -66,6 +66,8 @@ def _measure_cells(
                     shape, kappa, seconds, plan.statistic, slow=slow, cpu_time=plan.cpu_time
                 )
             )
+    if left_out:
+        session.note(f"time is short: goals at {left_out} shapes were not measured (--minutes)")
 
 
 def _measure_class_step(session: "Session") -> None:
