@@ -26,6 +26,10 @@ inline constexpr int kRegisterBytes = 16;
 template <class E, int N>
 struct Vec {
   typedef E Native __attribute__((vector_size(sizeof(E) * N)));
+  // Integers are added as unsigned ones: the bits of a nan may carry over the sign.
+  using Unsigned = std::conditional_t<sizeof(E) == 4, uint32_t, uint64_t>;
+  typedef std::conditional_t<std::is_integral_v<E>, Unsigned, E> Sum
+      __attribute__((vector_size(sizeof(E) * N)));
   Native v;
 
   Vec() = default;
@@ -72,8 +76,8 @@ struct Vec {
     for (int i = 0; i < n && i < N; ++i) p[i] = v[i];
   }
 
-  SVMF_INLINE friend Vec operator+(Vec a, Vec b) { return a.v + b.v; }
-  SVMF_INLINE friend Vec operator-(Vec a, Vec b) { return a.v - b.v; }
+  SVMF_INLINE friend Vec operator+(Vec a, Vec b) { return (Native)((Sum)a.v + (Sum)b.v); }
+  SVMF_INLINE friend Vec operator-(Vec a, Vec b) { return (Native)((Sum)a.v - (Sum)b.v); }
   SVMF_INLINE friend Vec operator*(Vec a, Vec b) { return a.v * b.v; }
   SVMF_INLINE friend Vec operator/(Vec a, Vec b) { return a.v / b.v; }
   SVMF_INLINE friend Vec operator-(Vec a) { return -a.v; }
