@@ -58,7 +58,7 @@ def load_npz(path: Path) -> Graph:
                 (rows, columns),
                 arrays["labels"],
             )
-    except (OSError, EOFError, ValueError, KeyError, MemoryError, zipfile.BadZipFile) as error:
+    except Exception as error:  # a hostile file can raise anything; none of it is a crash
         raise DataError(f"{path}: not a graph archive: {error}") from error
 
 

@@ -94,7 +94,7 @@ def read_results(place: Place, experiment: str) -> list[dict[str, Any]]:
     for path in sorted((place.results / experiment).glob("*.json")):
         try:
             found.append(json.loads(path.read_text()))
-        except (OSError, json.JSONDecodeError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise RunError(f"{path}: not a result file: {error}") from error
     return found
 

@@ -15,6 +15,7 @@ import io
 import json
 import os
 import shutil
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ import torch
 
 from svmf.errors import RunError
 from svmf.training.config import RunConfig, config_from_json
+
+_MAX_CONFIG_BYTES = 1 << 20  # an honest one has less than one kilobyte
 
 
 class RunFolder:
@@ -77,6 +80,8 @@ class RunFolder:
 
     def read_config(self) -> RunConfig:
         try:
+            if self.config_path.stat().st_size > _MAX_CONFIG_BYTES:
+                raise RunError(f"{self.config_path}: larger than {_MAX_CONFIG_BYTES >> 20} MiB")
             text = self.config_path.read_text()
         except FileNotFoundError:
             raise RunError(f"{self.path}: not a run folder (no {self.CONFIG} in it)") from None
@@ -107,6 +112,7 @@ class RunFolder:
         except OSError as error:
             raise RunError(f"{self.checkpoint_path}: cannot be read: {error.strerror}") from error
         try:
+            _check_archive(content)
             state = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
         except Exception as error:  # torch raises many kinds for a file that is not its own
             first_line = str(error).strip().splitlines()[0] if str(error).strip() else ""
@@ -163,6 +169,18 @@ def read_json_lines(path: Path) -> Iterator[dict[str, Any]]:
                 yield json.loads(line)
             except json.JSONDecodeError as error:
                 raise RunError(f"{path}, line {number}: not JSON: {error}") from error
+
+
+def _check_archive(content: bytes) -> None:
+    """Refuses a checkpoint that would unpack to more than its own size, or whose bytes changed."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        entries = archive.infolist()
+        stored = all(entry.compress_type == zipfile.ZIP_STORED for entry in entries)
+        if not stored or sum(entry.file_size for entry in entries) > len(content):
+            raise ValueError("unpacks to more than its size")
+        damaged = archive.testzip()
+        if damaged is not None:
+            raise ValueError(f"wrong checksum of {damaged}")
 
 
 def atomic_write(path: Path, content: bytes | memoryview) -> None:

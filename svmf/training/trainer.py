@@ -211,11 +211,16 @@ class Trainer:
             self._best = dict(state["best"])
             self._epoch, self._step = int(state["epoch"]), int(state["step"])
             self._sums = state["sums"][self.processes.rank].to(self.device)
+            length = int(state["metrics_length"])
+            if self._epoch < 1 or not 0 <= self._step <= self.task.steps or length < 0:
+                raise ValueError(f"epoch {self._epoch}, step {self._step}, {length} bytes")
+            if self._sums.shape != self._zero_sums().shape:
+                raise ValueError(f"sums of shape {list(self._sums.shape)}")
             own = state["random"][self.processes.rank]
             restore_noise(own["noise"], self.device)
             self.task.restore_random_state(own["task"])
             if self.processes.writes:
-                self.folder.cut_metrics(int(state["metrics_length"]))
+                self.folder.cut_metrics(length)
         except RunError:
             raise
         except (KeyError, TypeError, ValueError, IndexError, RuntimeError, AttributeError) as error:
