@@ -48,15 +48,22 @@ def _draw_seed_fake(like: Tensor, generator: torch.Generator | None = None) -> T
     return like.new_empty((1,), dtype=torch.int64)
 
 
+def is_plain_eager(like: Tensor) -> bool:
+    """Eager code on an ordinary CPU tensor: no compiler, no transform, no fake tensor."""
+    return like.is_cpu and type(like) in _PLAIN and not _is_compiling() and not _transforms_active()
+
+
+def seed_of_thread(generator: torch.Generator | None) -> Tensor:
+    """A seed for plain eager code; valid until the thread's next."""
+    return _seed.tensor.random_(_LIMIT, generator=generator)
+
+
 def draw_seed(like: Tensor, generator: torch.Generator | None) -> Tensor:
-    """A seed on the device of `like`."""
+    """A seed on the device of `like`, for any code."""
     if _is_compiling():
         # A fresh empty tensor as the argument: compilers merge calls with equal arguments, and two
-        # draws from one
-        # distribution must stay two draws.
+        # draws from one distribution must stay two draws.
         fresh = torch.empty(1, dtype=torch.int64, device=like.device)
         return torch.ops.svmf._draw_seed(fresh, generator)
-    if like.is_cpu and type(like) in _PLAIN and not _transforms_active():
-        return _seed.tensor.random_(_LIMIT, generator=generator)
-    # torch.randint and not `random_`: vmap has randomness modes for it
+    # not `random_`: vmap has randomness modes for torch.randint
     return torch.randint(_LIMIT, (1,), generator=generator, device=like.device)

@@ -15,6 +15,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from svmf._seed import draw_seed, is_plain_eager, seed_of_thread
+
 # Looked up once: a call of a small batch takes no longer than twenty such look-ups.
 _below_autograd = torch._C._AutoDispatchBelowAutograd
 _unwrap_if_dead = torch._C._functorch.unwrap_if_dead
@@ -49,6 +51,20 @@ class Overload:
             return self.eager.apply(*unwrapped)  # type: ignore[attr-defined]
         with _below_autograd():
             return self._kernels(*args)
+
+    def with_new_seed(
+        self, loc: Tensor, kappa: Tensor, generator: torch.Generator | None, *options: Any
+    ) -> Any:
+        """A sampling op with the next seed of the generator. In plain eager code the questions
+        that `__call__` and `draw_seed` would each ask are asked once."""
+        if not is_plain_eager(loc):
+            return self(loc, kappa, draw_seed(loc, generator), *options)
+        seed = seed_of_thread(generator)
+        if _is_grad_enabled() and (loc.requires_grad or kappa.requires_grad):
+            unwrapped = _unwrap_if_dead(loc), _unwrap_if_dead(kappa)
+            return self.eager.apply(*unwrapped, seed, *options)  # type: ignore[union-attr]
+        with _below_autograd():
+            return self._kernels(loc, kappa, seed, *options)
 
     def register_autograd(
         self,

@@ -16,7 +16,6 @@ import torch
 from torch import Tensor
 
 from svmf import _library  # noqa: F401  (registers the ops)
-from svmf._seed import draw_seed
 from svmf._transforms import Packet
 from svmf._transforms import ops as _ops
 
@@ -216,10 +215,8 @@ def vmf_rsample(
     """
     loc, kappa = _rows("vmf_rsample", loc, kappa)
     number = _gradient_number("vmf_rsample", gradient)
-    seed = draw_seed(loc, generator)
-    return _ops.vmf_rsample.default(
-        loc, kappa, seed, sample_shape, number, torch.is_grad_enabled()
-    )[0]
+    draw = _ops.vmf_rsample.default.with_new_seed
+    return draw(loc, kappa, generator, sample_shape, number, torch.is_grad_enabled())[0]
 
 
 def vmf_rsample_kl(
@@ -235,10 +232,8 @@ def vmf_rsample_kl(
     """
     loc, kappa = _rows("vmf_rsample_kl", loc, kappa)
     number = _gradient_number("vmf_rsample_kl", gradient)
-    seed = draw_seed(loc, generator)
-    z, kl, _ = _ops.vmf_rsample_kl.default(
-        loc, kappa, seed, sample_shape, number, torch.is_grad_enabled()
-    )
+    draw = _ops.vmf_rsample_kl.default.with_new_seed
+    z, kl, _ = draw(loc, kappa, generator, sample_shape, number, torch.is_grad_enabled())
     return z, kl
 
 
@@ -256,10 +251,8 @@ def vmf_rsample_with_correction(
     f(z) + f(z).detach() * log_ratio has the unbiased gradient g_rep + g_cor.
     """
     loc, kappa = _rows("vmf_rsample_with_correction", loc, kappa)
-    seed = draw_seed(loc, generator)
-    z, log_ratio, _ = _ops.vmf_rsample_with_correction.default(
-        loc, kappa, seed, sample_shape, torch.is_grad_enabled()
-    )
+    draw = _ops.vmf_rsample_with_correction.default.with_new_seed
+    z, log_ratio, _ = draw(loc, kappa, generator, sample_shape, torch.is_grad_enabled())
     return z, log_ratio
 
 
