@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // vMF samples, fused: random words, w, direction, norm, reflection, one write of z; and KL to the
-// uniform distribution for the op that wants it. Words and formulas are those of
-// csrc/cpu/kernels/vmf_sample_rows.cpp.
+// uniform distribution for the op that wants it. Random words and formulas are those of csrc/math
+// (philox.h, wood.h, normal.h, reflection.h), as on the CPU.
 //
 // Per tile: the w of all its rows (wood_rounds.cuh), then the vectors. A thread draws whole Philox
 // blocks, that is 4 (float) or 2 (double) neighbouring columns; they are parked so that z can be

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Backward pass of the sampler, fused: from the incoming gradient G and what the forward pass kept
-// (z, 1-w, 1+w). The formulas are those of csrc/cpu/kernels/vmf_sample_backward_rows.cpp.
+// (z, 1-w, 1+w). The formulas are those of csrc/math/reflection.h, as on the CPU.
 //
 // The expensive number per sample, dw/dkappa, runs with lane = (row of the tile, sample); then
 // teams go along the rows, once for the products with G and once for grad mu. A row's samples are
