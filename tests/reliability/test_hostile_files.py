@@ -22,6 +22,8 @@ from svmf.data.planetoid import load_npz
 from svmf.errors import DataError, RunError, UserError
 from svmf.training import RunFolder, continue_run, start_run
 
+NEGATIVE = -1
+
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -111,12 +113,12 @@ def test_parts_of_a_checkpoint_have_wrong_types(run: Path) -> None:
     path, metrics = run / "checkpoint.pt", (run / "metrics.jsonl").read_bytes()
     state = torch.load(path, weights_only=True)
     for part in sorted(set(state) - {"format"}):
-        for wrong in (None, "text", -1, [], {}, torch.zeros(3), [torch.zeros(7)], 2**70):
+        for wrong in (None, "text", NEGATIVE, [], {}, torch.zeros(3), [torch.zeros(7)], 2**70):
             torch.save({**state, part: wrong}, path)
             (run / "metrics.jsonl").write_bytes(metrics)
             text = refusal(lambda: continue_run(run, {"epochs": 2}))
             assert text is None or "\n" not in text
-            if part in ("model", "optimizer", "random", "stopping", "sums") or wrong == -1:
+            if part in ("model", "optimizer", "random", "stopping", "sums") or wrong is NEGATIVE:
                 assert text is not None, f"{part} = {wrong!r} was accepted"
 
 
