@@ -15,10 +15,10 @@ SOURCES := $(shell find csrc cmake -type f) CMakeLists.txt setup.py pyproject.to
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
 
-$(VENV)/.requirements: requirements-dev.txt
+$(VENV)/.requirements: requirements-dev.txt requirements-lock.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -q $(TORCH)
-	$(BIN)/python -m pip install -q -r requirements-dev.txt
+	$(BIN)/python -m pip install -q -c requirements-lock.txt $(TORCH)
+	$(BIN)/python -m pip install -q -c requirements-lock.txt -r requirements-dev.txt
 	touch $@
 
 $(VENV)/.built: $(VENV)/.requirements $(SOURCES)
@@ -49,7 +49,7 @@ $(FUZZ_MODULE): $(VENV)/.requirements $(SOURCES)
 
 fuzz: install $(FUZZ_MODULE)  ## throw FUZZ_CALLS random calls at every op and distribution, with sanitizers
 	LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libubsan.so)" \
-	  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
+	  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 OMP_WAIT_POLICY=PASSIVE \
 	  $(BIN)/python tests/fuzz --module $(FUZZ_MODULE) --calls $(FUZZ_CALLS) --seed $(FUZZ_SEED)
 
 demo: install  ## run the demonstration: results and a picture in demo_output/

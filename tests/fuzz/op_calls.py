@@ -182,7 +182,7 @@ RELATIONS: tuple[Relation, ...] = (
 
 def _differentiate_twice(op: Op, setting: Setting, plain: list[Tensor]) -> None:
     """It runs, and gives second derivatives of the right shape."""
-    if setting.rows * setting.dim > values.ELEMENTS:
+    if setting.rows * setting.dim > values.ELEMENTS or setting.rows > 500:
         return
     leaves = [t.clone().requires_grad_(d) for t, d in zip(plain, op.differentiable, strict=True)]
     needed = [leaf for leaf in leaves if leaf.requires_grad]

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// The row kernels on several threads at once, each with its own rows of common arrays, for the
+// thread sanitizer: registers at the end of a row may run into the next one, but never into rows of
+// another thread. Prints "same" if the results are those of one thread.
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "cpu/kernels/householder_rows.cpp"
+#include "cpu/kernels/vmf_kappa_rows.cpp"
+#include "cpu/kernels/vmf_log_prob_rows.cpp"
+#include "cpu/kernels/vmf_sample_backward_rows.cpp"
+#include "cpu/kernels/vmf_sample_rows.cpp"
+
+namespace {
+
+constexpr int64_t kBlockRows = 64;  // csrc/cpu/vmf_sample.cpp hands out whole blocks
+
+template <class S>
+using Array = std::vector<S>;
+
+template <class S>
+Array<S> unit_rows(int64_t rows, int64_t m) {
+  Array<S> values(static_cast<size_t>(rows * m));
+  for (int64_t r = 0; r < rows; ++r) {
+    S* row = values.data() + r * m;
+    S sum = 0;
+    for (int64_t j = 0; j < m; ++j) {
+      row[j] = std::sin(static_cast<S>(r + 3 * j + 1));
+      sum += row[j] * row[j];
+    }
+    for (int64_t j = 0; j < m; ++j) row[j] /= std::sqrt(sum);
+  }
+  return values;
+}
+
+// f(begin, end) for all rows, in blocks dealt to the threads in turn.
+template <class F>
+void on_threads(int64_t rows, int threads, F f) {
+  std::vector<std::thread> workers;
+  for (int t = 0; t < threads; ++t) {
+    workers.emplace_back([=] {
+      for (int64_t begin = t * kBlockRows; begin < rows; begin += threads * kBlockRows)
+        f(begin, std::min(rows, begin + kBlockRows));
+    });
+  }
+  for (std::thread& worker : workers) worker.join();
+}
+
+template <class S>
+Array<S> all_results(int64_t rows, int64_t m, int threads) {
+  const auto count = static_cast<size_t>(rows), size = static_cast<size_t>(rows * m);
+  const Array<S> loc = unit_rows<S>(rows, m);
+  Array<S> kappa(count), z(size), below(count), above(count), grad_loc(size), grad_kappa(count);
+  Array<S> reflected(size), grad_x(size), grad_mu(size), density(count), kl(count);
+  for (size_t i = 0; i < count; ++i) kappa[i] = std::exp(static_cast<S>(i % 11) - 3);
+  kappa[count / 2] = -1;  // bad rows take part
+  const svmf::SampleRows<S> sample{loc.data(),   kappa.data(), z.data(), below.data(),
+                                   above.data(), rows,         m,        1};
+  on_threads(rows, threads,
+             [=, &sample](int64_t b, int64_t e) { svmf::vmf_sample_rows<S>(sample, b, e); });
+  const svmf::SampleBackwardRows<S> gradient{loc.data(),
+                                             kappa.data(),
+                                             nullptr,
+                                             z.data(),
+                                             below.data(),
+                                             above.data(),
+                                             loc.data(),
+                                             kappa.data(),
+                                             grad_loc.data(),
+                                             grad_kappa.data(),
+                                             1,
+                                             rows,
+                                             m,
+                                             svmf::SampleGradient::kPathwise};
+  on_threads(rows, threads, [&](int64_t b, int64_t e) {
+    svmf::vmf_sample_backward_rows<S>(gradient, b, e);
+    svmf::householder_rows<S>(loc.data() + b * m, z.data() + b * m, reflected.data() + b * m, e - b,
+                              m);
+    svmf::householder_backward_rows<S>(loc.data() + b * m, z.data() + b * m, loc.data() + b * m,
+                                       grad_x.data() + b * m, grad_mu.data() + b * m, e - b, m);
+    svmf::vmf_log_prob_rows<S>(z.data() + b * m, loc.data() + b * m, kappa.data() + b,
+                               density.data() + b, e - b, m);
+    svmf::vmf_kappa_rows<S>(svmf::KappaFunction::kKlUniform, kappa.data() + b, kl.data() + b, e - b,
+                            m);
+  });
+  Array<S> all;
+  for (const Array<S>* part :
+       {&z, &below, &above, &grad_loc, &grad_kappa, &reflected, &grad_x, &grad_mu, &density, &kl})
+    all.insert(all.end(), part->begin(), part->end());
+  return all;
+}
+
+template <class S>
+bool same(int64_t rows, int64_t m) {
+  const Array<S> one = all_results<S>(rows, m, 1), many = all_results<S>(rows, m, 5);
+  return std::memcmp(one.data(), many.data(), one.size() * sizeof(S)) == 0;
+}
+
+}  // namespace
+
+int main() {
+  bool equal = true;
+  for (const int64_t m : {2, 3, 4, 5, 7, 10, 17, 33, 100}) {
+    for (const int64_t rows : {1, 63, 64, 65, 700})
+      equal = equal && same<float>(rows, m) && same<double>(rows, m);
+  }
+  std::puts(equal ? "same" : "different");
+  return equal ? 0 : 1;
+}
