@@ -26,7 +26,14 @@ def _broadcast(kl: Tensor, other: Distribution) -> Tensor:
     """`kl` with the batch shape of a distribution that has no parameters to broadcast."""
     if not other.batch_shape:
         return kl
-    return kl.expand(torch.broadcast_shapes(kl.shape, other.batch_shape))
+    try:
+        shape = torch.broadcast_shapes(kl.shape, other.batch_shape)
+    except RuntimeError:
+        raise ValueError(
+            "kl_divergence: expected batch shapes that broadcast, got "
+            f"{list(kl.shape)} and {list(other.batch_shape)}"
+        ) from None
+    return kl.expand(shape)
 
 
 @register_kl(VonMisesFisher, HypersphericalUniform)

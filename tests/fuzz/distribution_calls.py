@@ -124,7 +124,7 @@ def _sample_kl(chance: Chance, q: Distribution) -> None:
     z, kl = q.rsample_kl()
     _shape(z, (*q.batch_shape, *q.event_shape), "rsample_kl")
     _shape(kl, q.batch_shape, "rsample_kl")
-    if kl.requires_grad:  # one after the other, as training code may
+    if q.concentration.requires_grad:  # one after the other, as training code may
         for result in (kl, z):
             torch.autograd.grad(result.sum(), q.concentration)
 
