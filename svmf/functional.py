@@ -144,9 +144,9 @@ def vmf_kl(loc1: Tensor, kappa1: Tensor, loc2: Tensor, kappa2: Tensor) -> Tensor
             "vmf_kl", loc1=loc1, kappa1=kappa1, loc2=loc2, kappa2=kappa2
         ) from None
     return _ops.vmf_kl.default(
-        loc1.expand(*batch, *loc1.shape[-1:]),
+        loc1.expand((*batch, *loc1.shape[-1:])),
         kappa1.expand(batch),
-        loc2.expand(*batch, *loc2.shape[-1:]),
+        loc2.expand((*batch, *loc2.shape[-1:])),
         kappa2.expand(batch),
     )
 
@@ -172,7 +172,7 @@ def _rows(op: str, loc: Tensor, kappa: Tensor) -> tuple[Tensor, Tensor]:
         batch = torch.broadcast_shapes(loc.shape[:-1], kappa.shape)
     except (AttributeError, RuntimeError):
         raise _cannot_broadcast(op, loc=loc, kappa=kappa) from None
-    return loc.expand(*batch, *loc.shape[-1:]), kappa.expand(batch)
+    return loc.expand((*batch, *loc.shape[-1:])), kappa.expand(batch)
 
 
 def _gradient_number(op: str, gradient: str) -> int:
@@ -191,8 +191,8 @@ def vmf_log_prob(value: Tensor, loc: Tensor, kappa: Tensor) -> Tensor:
     except (AttributeError, RuntimeError):
         raise _cannot_broadcast("vmf_log_prob", value=value, loc=loc, kappa=kappa) from None
     return _ops.vmf_log_prob.default(
-        value.expand(*batch, *value.shape[-1:]),
-        loc.expand(*batch, *loc.shape[-1:]),
+        value.expand((*batch, *value.shape[-1:])),
+        loc.expand((*batch, *loc.shape[-1:])),
         kappa.expand(batch),
     )
 

@@ -239,6 +239,7 @@ def _of_vectors(name: str, kinds: tuple[str, ...], verify: Verify) -> Op:
 
     def call(setting: Setting, tensors: list[Tensor]) -> list[Tensor]:
         result = function(*tensors)
+        require(result.numel() == setting.rows * (setting.dim if columns else 1), "another shape")
         return [result.reshape(setting.rows, setting.dim) if columns else result.flatten()]
 
     return Op(name, kinds, call, verify, (True,) * len(kinds))
