@@ -5,7 +5,7 @@ thousand in a build with sanitizers."""
 import math
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 import torch
@@ -17,11 +17,21 @@ from fuzz.ops import OPS
 from fuzz.raw_calls import PUBLIC_OPS
 from fuzz.values import Chance
 from paths import PROJECT
+from torch.distributions import Distribution
 
 import svmf.functional as F
 from svmf.distributions import VonMisesFisher
 
 CALLS = 1000
+
+
+@pytest.fixture(autouse=True)
+def parameters_are_checked() -> Iterator[None]:
+    """The default, whatever other tests did: torch.compile turns it off for the process."""
+    default = Distribution._validate_args
+    Distribution.set_default_validate_args(True)
+    yield
+    Distribution.set_default_validate_args(default)
 
 
 @pytest.mark.parametrize("part", range(10))
