@@ -4,15 +4,13 @@ sample + KL + backward, for which svmf builds a table when it meets a new m."""
 
 import json
 import statistics
-import subprocess
-import sys
 import time
 from collections.abc import Mapping, Sequence
 
+from svmf.benchmarking.fresh_process import records_of_fresh_process
 from svmf.benchmarking.tables import table, time_text
 
 _LATER_CALLS = 20
-_TIMEOUT = 120
 _PROGRAM = f"""
 import time
 start = time.perf_counter()
@@ -27,16 +25,7 @@ print_records(torch_there - start, svmf_there - torch_there)
 
 def measure_first_call() -> list[dict[str, object]] | str:
     """Records "what", "first", "later" (seconds), or the reason why there are none."""
-    finished = subprocess.run(
-        [sys.executable, "-c", _PROGRAM],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=_TIMEOUT,
-    )
-    if finished.returncode != 0:
-        return f"first call: skipped, {(finished.stderr.splitlines() or ['no message'])[-1]}"
-    return json.loads(finished.stdout)
+    return records_of_fresh_process("first call", ["-c", _PROGRAM])
 
 
 def print_records(import_torch: float, import_svmf: float) -> None:

@@ -9,7 +9,6 @@ is alive before the call (parameters, incoming gradients) does not count.
 import json
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -18,6 +17,7 @@ from pathlib import Path
 import torch
 
 from svmf.benchmarking.candidates import BY_NAME
+from svmf.benchmarking.fresh_process import records_of_fresh_process
 from svmf.benchmarking.sampling import TITLES
 from svmf.benchmarking.shapes import Case, Shape
 from svmf.benchmarking.tables import table
@@ -29,7 +29,6 @@ LEAST_ELEMENTS = 2**18  # 1 MiB in float32: less drowns in what the process does
 _CLEAR = Path("/proc/self/clear_refs")
 _RESET_PEAK = "5"  # proc(5): resets the high-water mark to the present size
 _BLOCK = str(64 * 1024)
-_TIMEOUT = 120
 
 
 def measure_memory(shapes: Sequence[Shape], device: str) -> list[dict[str, object]] | str:
@@ -39,17 +38,8 @@ def measure_memory(shapes: Sequence[Shape], device: str) -> list[dict[str, objec
     if not os.access(_CLEAR, os.W_OK):
         return f"memory: skipped, needs {_CLEAR} (Linux)"
     texts = [f"{s.samples}x{s.batch}x{s.m}" for s in shapes]
-    finished = subprocess.run(
-        [sys.executable, "-m", __name__, *texts],
-        env={**os.environ, "MALLOC_MMAP_THRESHOLD_": _BLOCK, "MALLOC_TRIM_THRESHOLD_": _BLOCK},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=_TIMEOUT,
-    )
-    if finished.returncode != 0:
-        return f"memory: skipped, {(finished.stderr.splitlines() or ['no message'])[-1]}"
-    return json.loads(finished.stdout)
+    blocks = {"MALLOC_MMAP_THRESHOLD_": _BLOCK, "MALLOC_TRIM_THRESHOLD_": _BLOCK}
+    return records_of_fresh_process("memory", ["-m", __name__, *texts], {**os.environ, **blocks})
 
 
 def _records(shapes: Sequence[Shape], device: str) -> list[dict[str, object]]:
