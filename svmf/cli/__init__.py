@@ -15,6 +15,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
+from svmf._version import __version__
 from svmf.errors import UserError
 
 
@@ -31,6 +32,7 @@ def build_parser() -> argparse.ArgumentParser:
         description="Von Mises-Fisher distributions and hyperspherical VAEs.",
         allow_abbrev=False,
     )
+    parser.add_argument("--version", action="version", version=f"svmf {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
     for info in sorted(pkgutil.iter_modules(__path__), key=lambda info: info.name):
         if info.name.startswith("_"):

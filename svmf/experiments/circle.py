@@ -16,8 +16,8 @@ from torch import Tensor
 
 from svmf.data import CircleSet, make_circle
 from svmf.training import RunFolder, continue_run, make_config, start_run
-from svmf.training.processes import Processes
 from svmf.training.run import make_task
+from svmf.training.session import Session
 from svmf.training.trainer import load_best
 from svmf.training.vae_task import CIRCLE_POINTS, CIRCLE_SPLIT, VAETask
 
@@ -72,10 +72,11 @@ def run_circle(
     )
     run = RunFolder(folder)
     continue_run(folder) if run.exists() else start_run(config, folder)
-    task = make_task(config, Processes("cpu"))
-    assert isinstance(task, VAETask)
-    load_best(task, run)
-    return score_circle(circle_model, task, make_circle(CIRCLE_POINTS, seed))
+    with Session(config) as processes:
+        task = make_task(config, processes)
+        assert isinstance(task, VAETask)
+        load_best(task, run)
+        return score_circle(circle_model, task, make_circle(CIRCLE_POINTS, seed))
 
 
 @torch.no_grad()

@@ -39,7 +39,7 @@ between N and S is Welch's, a winner is named for p < 0.01.
 
 def config_of(place: Place, model: str, gradient: str, dim: int, seed: int) -> RunConfig:
     common: dict[str, Any] = {"dim": dim, "seed": seed, "gradient": gradient}
-    common["threads"] = place.threads
+    common |= {"threads": place.threads, "compile": place.compile}
     if place.quick:
         return make_config(model, data="digits", epochs=2, warm_up=1, hidden=(16,), **common)
     return make_config(model, data="mnist", epochs=2000, **common)

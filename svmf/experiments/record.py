@@ -26,6 +26,7 @@ class Place:
     work: Path  # checkpoints: not meant for it
     quick: bool = False  # tiny settings that only show that everything works
     threads: int = 1
+    compile: bool = False
     say: Callable[[str], None] = field(default=print)
 
 

@@ -42,7 +42,8 @@ def jobs(place: Place, seeds: int, cells: Sequence[tuple[int, int]] | None = Non
 
 
 def _job(place: Place, model: str, dim1: int, dim2: int, seed: int) -> Job:
-    common = {"dim": dim1, "dim2": dim2, "seed": seed, "threads": place.threads, **SETTINGS}
+    common = {"dim": dim1, "dim2": dim2, "seed": seed, **SETTINGS}
+    common |= {"threads": place.threads, "compile": place.compile}
     if place.quick:
         config = make_config(model, data="digits", epochs=1, hidden=(16,), **common)
     else:

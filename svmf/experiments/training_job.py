@@ -10,8 +10,8 @@ from typing import Any
 from svmf.experiments.record import InterruptedRunError, Job
 from svmf.progress import ProgressLine
 from svmf.training import RunConfig, RunFolder, continue_run, start_run
-from svmf.training.processes import Processes
 from svmf.training.run import make_task
+from svmf.training.session import Session
 from svmf.training.task import Task
 from svmf.training.trainer import load_best
 
@@ -31,16 +31,18 @@ def training_job(
         run = RunFolder(folder)
         progress = ProgressLine()
         outcome = (
-            continue_run(folder, progress=progress)
+            continue_run(folder, {"compile": config.compile}, progress=progress)
             if run.exists()
             else start_run(config, folder, progress=progress)
         )
         if not outcome.finished:
             raise InterruptedRunError(f"{experiment}/{key}: stopped; the same command continues it")
-        task = best_task(config, run)
-        figures = task.evaluate(**(evaluation or {}))
-        if after is not None:
-            after(task)
+        with Session(config) as processes:
+            task = make_task(config, processes)
+            load_best(task, run)
+            figures = task.evaluate(**(evaluation or {}))
+            if after is not None:
+                after(task)
         return {
             "command": train_command(config),
             "config": dataclasses.asdict(config),
@@ -53,22 +55,14 @@ def training_job(
     return Job(experiment, key, work)
 
 
-def best_task(config: RunConfig, run: RunFolder) -> Task:
-    """The task of a run with the weights of its best epoch."""
-    import torch
-
-    if config.threads is not None:
-        torch.set_num_threads(config.threads)
-    task = make_task(config, Processes(config.device))
-    load_best(task, run)
-    return task
-
-
 def train_command(config: RunConfig) -> str:
     """The command that repeats this run alone."""
     parts = ["svmf", "train", config.model]
     for name, value in dataclasses.asdict(config).items():
-        if name in ("model", "data_root", "compile") or value is None:
+        if name in ("model", "data_root") or value is None or value is False:
+            continue
+        if value is True:
+            parts.append(f"--{name.replace('_', '-')}")
             continue
         values = value if isinstance(value, tuple) else (value,)
         parts += [f"--{name.replace('_', '-')}", *(str(item) for item in values)]

@@ -15,6 +15,7 @@ from svmf.training.processes import Processes
 from svmf.training.randomness import Purpose, derived_seed
 from svmf.training.run_folder import RunFolder
 from svmf.training.semi_supervised_task import SemiSupervisedTask
+from svmf.training.session import Session
 from svmf.training.task import Task
 from svmf.training.tensorboard import TensorBoardSink, require_tensorboard
 from svmf.training.trainer import Outcome, Trainer, load_best
@@ -64,7 +65,7 @@ def _train(
     checkpoint_seconds: float = 20.0,
     tensorboard: bool = False,
 ) -> Outcome:
-    with _Session(config) as processes:
+    with Session(config) as processes:
         # the data come first: a missing data set leaves no empty run folder behind
         task = make_task(config, processes)
         if tensorboard:
@@ -93,7 +94,7 @@ def evaluate_run(
     stored = folder.read_config()
     given = {name: value for name, value in (overrides or {}).items() if value is not None}
     config = check_config(dataclasses.replace(stored, **given))
-    with _Session(config) as processes:
+    with Session(config) as processes:
         task = make_task(config, processes)
         best_epoch = load_best(task, folder)
         return {
@@ -110,21 +111,3 @@ def make_task(config: RunConfig, processes: Processes) -> Task:
     """The task with a freshly initialised model, the same in every process."""
     torch.manual_seed(derived_seed(Purpose.WEIGHTS, config.seed))
     return _TASKS[config.spec.kind](config, processes)
-
-
-class _Session:
-    """The processes and the thread count of a run; both are put back afterwards."""
-
-    def __init__(self, config: RunConfig) -> None:
-        self._config = config
-
-    def __enter__(self) -> Processes:
-        self._threads = torch.get_num_threads()
-        if self._config.threads is not None:
-            torch.set_num_threads(self._config.threads)
-        self._processes = Processes(self._config.device)
-        return self._processes
-
-    def __exit__(self, *_: object) -> None:
-        self._processes.close()
-        torch.set_num_threads(self._threads)

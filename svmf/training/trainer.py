@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from svmf.errors import NonFiniteError, RunError
 from svmf.progress import ProgressLine
+from svmf.training.adam import FusedAdam
 from svmf.training.diagnosis import finite_weights, offending_tensor
 from svmf.training.early_stopping import EarlyStopping, warm_up_weight
 from svmf.training.interruption import Interruption
@@ -60,7 +61,7 @@ class Trainer:
         if self.config.compile:
             self._model = torch.compile(self._model)
         self._weights = list(task.model.parameters())
-        self._optimizer = torch.optim.Adam(self._weights, lr=self.config.lr, fused=True)
+        self._optimizer = FusedAdam(self._weights, self.config.lr)
         self._stopping = EarlyStopping(self.config.look_ahead, self.config.warm_up)
         self._best: dict[str, Tensor] = {}
         self._epoch, self._step = 1, 0  # the next step to take

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
+import svmf
 from svmf.cli import build_parser, main
 
 COMMANDS = ("demo", "download", "evaluate", "train")
@@ -36,6 +37,11 @@ def test_help_has_examples(capsys, command):
     assert code == 0
     assert "examples:" in out
     assert f"svmf {command}" in out
+
+
+def test_version(capsys):
+    code, out, _ = run(capsys, "--version")
+    assert (code, out) == (0, f"svmf {svmf.__version__}\n")
 
 
 def test_help_lists_the_commands(capsys):

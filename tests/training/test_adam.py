@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""The trainer's Adam against torch's own: the same bits, the same state."""
+
+import copy
+
+import torch
+from torch import nn
+
+from svmf.training.adam import FusedAdam
+
+
+def network():
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(20, 30), nn.ReLU(), nn.Linear(30, 5))
+
+
+def train(model, optimizer, steps, seed):
+    torch.manual_seed(seed)
+    for _ in range(steps):
+        optimizer.zero_grad()
+        model(torch.randn(8, 20)).square().mean().backward()
+        optimizer.step()
+
+
+def assert_equal_states(ours, theirs):
+    left, right = ours.state_dict(), theirs.state_dict()
+    assert left["param_groups"] == right["param_groups"]
+    assert left["state"].keys() == right["state"].keys()
+    for index, state in left["state"].items():
+        for name, value in state.items():
+            assert torch.equal(value, right["state"][index][name]), (index, name)
+
+
+def test_same_bits_as_torch():
+    first, second = network(), network()
+    ours = FusedAdam(list(first.parameters()), 1e-2)
+    theirs = torch.optim.Adam(second.parameters(), lr=1e-2, fused=True)
+    train(first, ours, 20, 1)
+    train(second, theirs, 20, 1)
+    for left, right in zip(first.parameters(), second.parameters(), strict=True):
+        assert torch.equal(left, right)
+    assert_equal_states(ours, theirs)
+
+
+def test_continues_from_torch_s_state():
+    first, second = network(), network()
+    theirs = torch.optim.Adam(second.parameters(), lr=1e-2, fused=True)
+    train(second, theirs, 5, 1)
+    first.load_state_dict(second.state_dict())
+    ours = FusedAdam(list(first.parameters()), 1e-2)
+    train(first, ours, 3, 7)  # a state that the loaded one must replace
+    first.load_state_dict(second.state_dict())
+    ours.load_state_dict(copy.deepcopy(theirs.state_dict()))  # load_state_dict shares tensors
+    train(first, ours, 5, 2)
+    train(second, theirs, 5, 2)
+    for left, right in zip(first.parameters(), second.parameters(), strict=True):
+        assert torch.equal(left, right)
+    assert_equal_states(ours, theirs)
+
+
+def test_weights_without_gradient_stay():
+    model = network()
+    optimizer = FusedAdam(list(model.parameters()), 1e-2)
+    before = model[2].weight.clone()
+    model[0](torch.randn(8, 20)).sum().backward()
+    optimizer.step()
+    optimizer.step()
+    assert torch.equal(model[2].weight, before)
+    train(model, optimizer, 3, 1)
+    assert not torch.equal(model[2].weight, before)
