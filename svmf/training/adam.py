@@ -2,6 +2,7 @@
 """torch's fused Adam without its bookkeeping: for small networks, sorting the weights into groups
 anew in every step takes as long as the arithmetic."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -12,7 +13,7 @@ class FusedAdam(torch.optim.Adam):
     """The same numbers, to the bit, and the same state as `torch.optim.Adam(..., fused=True)`, for
     weights of one type on one device."""
 
-    def __init__(self, weights: list[Tensor], lr: float) -> None:
+    def __init__(self, weights: Iterable[Tensor], lr: float) -> None:
         super().__init__(weights, lr=lr, fused=True)
         self._state_lists: tuple[list[Tensor], ...] | None = None
 

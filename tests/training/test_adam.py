@@ -33,7 +33,7 @@ def assert_equal_states(ours, theirs):
 
 def test_same_bits_as_torch():
     first, second = network(), network()
-    ours = FusedAdam(list(first.parameters()), 1e-2)
+    ours = FusedAdam(first.parameters(), 1e-2)
     theirs = torch.optim.Adam(second.parameters(), lr=1e-2, fused=True)
     train(first, ours, 20, 1)
     train(second, theirs, 20, 1)
@@ -47,7 +47,7 @@ def test_continues_from_torch_s_state():
     theirs = torch.optim.Adam(second.parameters(), lr=1e-2, fused=True)
     train(second, theirs, 5, 1)
     first.load_state_dict(second.state_dict())
-    ours = FusedAdam(list(first.parameters()), 1e-2)
+    ours = FusedAdam(first.parameters(), 1e-2)
     train(first, ours, 3, 7)  # a state that the loaded one must replace
     first.load_state_dict(second.state_dict())
     ours.load_state_dict(copy.deepcopy(theirs.state_dict()))  # load_state_dict shares tensors
@@ -60,7 +60,7 @@ def test_continues_from_torch_s_state():
 
 def test_weights_without_gradient_stay():
     model = network()
-    optimizer = FusedAdam(list(model.parameters()), 1e-2)
+    optimizer = FusedAdam(model.parameters(), 1e-2)
     before = model[2].weight.clone()
     model[0](torch.randn(8, 20)).sum().backward()
     optimizer.step()

@@ -27,9 +27,10 @@ def test_subnormals_are_flushed_inside_only(subnormals, before):
 
 def test_put_back_after_an_error(subnormals):
     threads = torch.get_num_threads()
-    with pytest.raises(RuntimeError), Session(make_config("svae", data="digits", threads=1)):
-        assert torch.get_num_threads() == 1
-        raise RuntimeError
+    session = Session(make_config("svae", data="digits", threads=1))
+    session.__enter__()
+    assert torch.get_num_threads() == 1
+    session.__exit__(RuntimeError, RuntimeError(), None)
     assert torch.get_num_threads() == threads
     assert not flushes_subnormals()
 
