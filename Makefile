@@ -4,6 +4,13 @@ PYTHON ?= python3
 VENV ?= .venv
 TORCH ?= torch==2.13.0
 BIN := $(VENV)/bin
+# Another Python may not have the pinned versions: `make test UNPINNED=1 PYTHON=python3.13 TORCH=torch==2.15.0` takes the newest.
+ifdef UNPINNED
+REQUIREMENTS := $(shell sed '/^\#/d; s/==.*//' requirements-dev.txt)
+else
+REQUIREMENTS := -r requirements-dev.txt
+CONSTRAINTS := -c requirements-lock.txt
+endif
 # The CUDA ops are built where there is a GPU to run them; `make cuda` compiles them anywhere.
 export SVMF_CUDA ?= $(if $(shell command -v nvidia-smi),AUTO,OFF)
 # Kernel sources and build files: a change rebuilds, with Ninja compiling only what it touches.
@@ -17,8 +24,8 @@ help:  ## list the targets
 
 $(VENV)/.requirements: requirements-dev.txt requirements-lock.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -q -c requirements-lock.txt $(TORCH)
-	$(BIN)/python -m pip install -q -c requirements-lock.txt -r requirements-dev.txt
+	$(BIN)/python -m pip install -q $(CONSTRAINTS) $(TORCH)
+	$(BIN)/python -m pip install -q $(CONSTRAINTS) $(REQUIREMENTS)
 	touch $@
 
 $(VENV)/.built: $(VENV)/.requirements $(SOURCES)
