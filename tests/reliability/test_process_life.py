@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from collections.abc import Iterator
 
 import pytest
 
@@ -112,6 +113,15 @@ def test_interpreter_ends_during_calls(daemons: int) -> None:
     assert leave("svmf") in (0, leave("torch"))
 
 
+@pytest.fixture
+def children_hear_control_c() -> Iterator[None]:
+    """A program started in the background ignores SIGINT, and so do its children unless told."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("children_hear_control_c")
 def test_control_c_during_a_long_call() -> None:
     """As for torch's own ops the call is finished first; then KeyboardInterrupt is raised, and the
     process is still sound."""
@@ -141,6 +151,7 @@ def test_control_c_during_a_long_call() -> None:
     assert (out.strip(), child.returncode) == ("interrupted True", 0)
 
 
+@pytest.mark.usefixtures("children_hear_control_c")
 def test_control_c_stops_the_fuzzer() -> None:
     from paths import PROJECT
 
