@@ -40,20 +40,21 @@ inline double asymptotic_from(int64_t m) { return m < 80 ? 72 : 45; }
 // switch by tests/math/test_pathwise_switches.py.
 inline constexpr int kMostTerms = 14;
 template <class V>
-SVMF_INLINE int asymptotic_terms(V s) {
+SVMF_INLINE V asymptotic_terms(V s) {
   using S = ScalarOf<V>;
-  if (any(s < V(S(90)))) return kMostTerms;
-  if (any(s < V(S(130)))) return 12;
-  if (any(s < V(S(260)))) return 10;
-  if (any(s < V(S(1000)))) return 8;
-  if (any(s < V(S(3000)))) return 6;
-  if (any(s < V(S(20000)))) return 5;
-  return 4;
+  V terms(4);
+  terms = select(s < V(S(20000)), V(5), terms);
+  terms = select(s < V(S(3000)), V(6), terms);
+  terms = select(s < V(S(1000)), V(8), terms);
+  terms = select(s < V(S(260)), V(10), terms);
+  terms = select(s < V(S(130)), V(12), terms);
+  return select(s < V(S(90)), V(kMostTerms), terms);
 }
 
-// (dw/dkappa)/(1-w^2).
+// (dw/dkappa)/(1-w^2). The loops go on until every lane has its terms, but no lane takes more than
+// its own: a row's result has the same bits beside any neighbours.
 template <class V>
-SVMF_INLINE V asymptotic(const Scales<V>& at, V nu, int terms) {
+SVMF_INLINE V asymptotic(const Scales<V>& at, V nu, V terms) {
   using S = ScalarOf<V>;
   V c[2 * kMostTerms - 2], total[2 * kMostTerms - 2];
   const V scale = V(S(0.5)) / at.s;  // the 1/2 of the recurrence and one more power of 1/s
@@ -63,14 +64,19 @@ SVMF_INLINE V asymptotic(const Scales<V>& at, V nu, int terms) {
   total[0] = c[0] = g1 + g2;
   total[1] = c[1] = g2;
   int count = 2;
-  for (int j = 2; j < terms; ++j) {
+  for (int j = 2; j < kMostTerms; ++j) {
+    const auto active = terms > V(static_cast<S>(j));
+    if (!any(active)) break;
+    // Without factors a lane's new coefficients are zero, and so are all later ones.
+    const V own_scale = select(active, scale, V(0));
+    const V own_g1 = select(active, g1, V(0)), own_g2 = select(active, g2, V(0));
     // d_i = (i+2) c_i are the coefficients of Y', h = G Y', and the new c_n is the sum of h_i over
     // i >= n.
     total[count] = total[count + 1] = V(0);
     V d0(0), d1(0), sum(0);  // d_n, d_(n-1); then d_(n-2)
     for (int n = count + 1; n >= 0; --n) {
       const V d2 = n >= 2 ? V(static_cast<S>(n)) * c[n - 2] : V(0);
-      sum = sum + mul_add(g2, d2, mul_add(g1, d1, -(scale * d0)));
+      sum = sum + mul_add(own_g2, d2, mul_add(own_g1, d1, -(own_scale * d0)));
       c[n] = sum;
       total[n] = total[n] + sum;
       d0 = d1;
@@ -80,8 +86,12 @@ SVMF_INLINE V asymptotic(const Scales<V>& at, V nu, int terms) {
   }
   const V inverse_X = V(1) / at.X;
   const V zeta = (at.s + at.s) * inverse_X;
+  const V own_count = mul_add(V(2), terms, V(-2));
   V series = total[count - 1];
-  for (int i = count - 2; i >= 0; --i) series = mul_add(series, zeta, total[i]);
+  for (int i = count - 2; i >= 0; --i) {
+    const auto begun = V(static_cast<S>(i + 1)) < own_count;
+    series = select(begun, mul_add(series, zeta, total[i]), total[i]);
+  }
   return mul_add(series * zeta, inverse_X, inverse_X);
 }
 

@@ -127,27 +127,30 @@ SVMF_INLINE V quadrature(V one_minus_w, V one_plus_w, V kappa, V b,
   const V exponent0 = select(right, slope, -slope);
   const V square_D = D * D;
 
-  const bool low = all(kappa <= V(S(kLowKappa)));
-  const int count = low ? table.low_nodes : table.nodes;
-  const S* nodes = low ? table.low_u : table.u;
-  const S* weights = low ? table.low_weight : table.weight;
+  const auto integrate = [&](int count, const S* nodes, const S* weights) {
+    V sum(0);
+    for (int i = 0; i < count; ++i) {
+      const V u(nodes[i]);
+      const V Dt = mul_add(D1, u, D0);
+      const V Zt = mul_add(Z1, u, Z0);
+      const V Nt = mul_add(N1, u, N0);
+      const V inverse = V(1) / (Dt * Zt);
+      const V inverse_D = inverse * Zt;
+      const V inverse_Z = inverse * Dt;
+      const V base = mul_add(far1, u, far0) * (square_D * inverse_D * inverse_D);
+      V power = integer_power(base, table.power);
+      if (table.half) power = power * square_root(base);
+      // |kappa (t - w)| <= 2 kappa < 2 asymptotic_from.
+      const V growth = bounded_exponential(exponent0 * (V(1) - u) * inverse_D);
+      sum = mul_add(V(weights[i]) * power * growth, Nt * inverse_D * (inverse_Z * inverse_Z), sum);
+    }
+    return sum;
+  };
+  // Each lane has the nodes of its own kappa, whatever its neighbours have.
+  const auto low = kappa <= V(S(kLowKappa));
   V integral(0);
-  for (int i = 0; i < count; ++i) {
-    const V u(nodes[i]);
-    const V Dt = mul_add(D1, u, D0);
-    const V Zt = mul_add(Z1, u, Z0);
-    const V Nt = mul_add(N1, u, N0);
-    const V inverse = V(1) / (Dt * Zt);
-    const V inverse_D = inverse * Zt;
-    const V inverse_Z = inverse * Dt;
-    const V base = mul_add(far1, u, far0) * (square_D * inverse_D * inverse_D);
-    V power = integer_power(base, table.power);
-    if (table.half) power = power * square_root(base);
-    // |kappa (t - w)| <= 2 kappa < 2 asymptotic_from.
-    const V growth = bounded_exponential(exponent0 * (V(1) - u) * inverse_D);
-    integral =
-        mul_add(V(weights[i]) * power * growth, Nt * inverse_D * (inverse_Z * inverse_Z), integral);
-  }
+  if (any(low)) integral = integrate(table.low_nodes, table.low_u, table.low_weight);
+  if (!all(low)) integral = select(low, integral, integrate(table.nodes, table.u, table.weight));
   const V difference = kappa * step * integral;
   return (select(right, -difference, difference) + a / X) / nu;
 }

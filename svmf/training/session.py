@@ -21,12 +21,12 @@ class Session:
         self._config = config
 
     def __enter__(self) -> Processes:
+        self._processes = Processes(self._config.device)  # may refuse: nothing is changed before
         self._flushing = flushes_subnormals()
         torch.set_flush_denormal(True)
         self._threads = torch.get_num_threads()
         if self._config.threads is not None:
             torch.set_num_threads(self._config.threads)
-        self._processes = Processes(self._config.device)
         return self._processes
 
     def __exit__(self, *_: object) -> None:

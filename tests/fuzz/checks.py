@@ -23,21 +23,14 @@ def same_bits(a: Tensor, b: Tensor) -> bool:
     return a.shape == b.shape and bool(((a == b) | (a.isnan() & b.isnan())).all())
 
 
-def require_same(
-    first: list[Tensor], second: list[Tensor], what: str, tolerance: float = 0.0
-) -> None:
-    """Equal bits, or a relative difference up to `tolerance`."""
+def require_same(first: list[Tensor], second: list[Tensor], what: str) -> None:
+    """Equal bits."""
     require(len(first) == len(second), f"{what}: numbers of results differ")
     for i, (a, b) in enumerate(zip(first, second, strict=True)):
-        if same_bits(a, b) or (tolerance and _close(a, b, tolerance)):
+        if same_bits(a, b):
             continue
         count = int((~((a == b) | (a.isnan() & b.isnan()))).sum()) if a.shape == b.shape else -1
         raise Finding(f"{what}: result {i} differs in {count} of {a.numel()} elements")
-
-
-def _close(a: Tensor, b: Tensor, tolerance: float) -> bool:
-    scale = torch.finfo(a.dtype).smallest_normal / torch.finfo(a.dtype).eps
-    return torch.allclose(a, b, rtol=tolerance, atol=scale, equal_nan=True)
 
 
 def require_documented(error: BaseException, *names: str) -> None:

@@ -22,17 +22,6 @@ from torch import Tensor
 ROUNDED_BY_LAYOUT = ("vmf_kl", "vmf_log_prob")
 
 
-def tolerance(op: Op, setting: Setting) -> float:
-    """How far rows may depend on their neighbours. In float64 the pathwise derivative takes as many
-    terms as the neediest row of a register: a difference of roundings, and more where the density
-    is so small that no accuracy is promised."""
-    if setting.dtype != torch.float64:
-        return 0.0
-    return {"vmf_pathwise_derivative": 1e-6, "vmf_rsample": 1e-12, "vmf_rsample_kl": 1e-12}.get(
-        op.name, 0.0
-    )
-
-
 def run(
     op: Op, setting: Setting, tensors: list[Tensor], wanted: list[bool], weights: int
 ) -> list[Tensor]:
@@ -148,7 +137,7 @@ def one_row_changed(chance, op, setting, plain, wanted, weights, results) -> Non
     same_rows = [t[others] if t.shape[:1] == others.shape else t for t in results]
     require_same(
         [t[others] if t.shape[:1] == others.shape else t for t in again], same_rows,
-        f"row {row} changed", tolerance(op, setting),
+        f"row {row} changed",
     )  # fmt: skip
 
 
@@ -163,7 +152,7 @@ def first_rows(chance, op, setting, plain, wanted, weights, results) -> None:
     ]
     short = run(op, replace(setting, batch=(count,)), flat, wanted, weights)
     what = f"the first {count} rows alone"
-    require_same(short, [t[:count] for t in results], what, tolerance(op, setting))
+    require_same(short, [t[:count] for t in results], what)
 
 
 def without_autograd(chance, op, setting, plain, wanted, weights, results) -> None:

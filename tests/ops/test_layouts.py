@@ -32,15 +32,30 @@ def test_empty_batch(case: Case) -> None:
     value.sum().backward()
 
 
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_each_row_alone_equals_the_batch(case: Case) -> None:
+def test_each_row_alone_equals_the_batch(case: Case, dtype: torch.dtype) -> None:
     """Also without a batch dimension, and in every length up to 7: the tails of the registers."""
-    tensors = case.tensors(torch.float32)
+    tensors = case.tensors(dtype)
     together = case.call(*tensors)
     for i in range(together.shape[0]):
         assert torch.equal(case.call(*(t[i] for t in tensors)), together[i])
     for length in range(1, together.shape[0]):
         assert torch.equal(case.call(*(t[:length] for t in tensors)), together[:length])
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
+@pytest.mark.parametrize("m", [2, 3, 10, 79, 80, 1000])
+def test_pathwise_derivative_beside_any_neighbours(m: int, dtype: torch.dtype) -> None:
+    """Rows that ask for different formulas and numbers of terms share registers here."""
+    count = 401
+    kappa = 10 ** (torch.rand(count, dtype=torch.float64) * 9 - 2)
+    kappa[::97], kappa[5::101] = torch.finfo(dtype).max, 0
+    kappa = kappa.to(dtype)
+    w = torch.cos(torch.rand(count, dtype=dtype) * math.pi)
+    together = F.vmf_pathwise_derivative(w, kappa, m)
+    alone = [F.vmf_pathwise_derivative(w[i], kappa[i], m) for i in range(count)]
+    torch.testing.assert_close(torch.stack(alone), together, rtol=0, atol=0, equal_nan=True)
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)

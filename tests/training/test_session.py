@@ -4,6 +4,7 @@
 import pytest
 import torch
 
+from svmf.errors import ConfigError
 from svmf.training.config import make_config
 from svmf.training.session import Session, flushes_subnormals
 
@@ -31,6 +32,18 @@ def test_put_back_after_an_error(subnormals):
     session.__enter__()
     assert torch.get_num_threads() == 1
     session.__exit__(RuntimeError, RuntimeError(), None)
+    assert torch.get_num_threads() == threads
+    assert not flushes_subnormals()
+
+
+def test_nothing_changes_where_the_device_is_refused(subnormals, monkeypatch):
+    def refuse(device):
+        raise ConfigError("no such device")
+
+    monkeypatch.setattr("svmf.training.session.Processes", refuse)
+    threads = torch.get_num_threads()
+    with pytest.raises(ConfigError):
+        Session(make_config("svae", data="digits", threads=threads + 1)).__enter__()
     assert torch.get_num_threads() == threads
     assert not flushes_subnormals()
 
