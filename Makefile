@@ -6,7 +6,7 @@ TORCH ?= torch==2.13.0
 BIN := $(VENV)/bin
 # Another Python may not have the pinned versions: `make test UNPINNED=1 PYTHON=python3.13 TORCH=torch==2.15.0` takes the newest.
 ifdef UNPINNED
-REQUIREMENTS := $(shell sed '/^\#/d; s/==.*//' requirements-dev.txt)
+REQUIREMENTS := --upgrade $(shell sed '/^\#/d; s/==.*//' requirements-dev.txt)
 else
 REQUIREMENTS := -r requirements-dev.txt
 CONSTRAINTS := -c requirements-lock.txt
