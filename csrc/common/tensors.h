@@ -6,6 +6,7 @@
 #include <torch/csrc/inductor/aoti_torch/c/shim.h>
 #include <torch/csrc/stable/ops.h>
 #include <torch/csrc/stable/tensor.h>
+#include <torch/headeronly/util/shim_utils.h>
 
 #include <array>
 #include <vector>
@@ -27,9 +28,9 @@ inline Tensor empty_tensor(const int64_t* sizes, int64_t dim, const Tensor& like
     stride *= sizes[i] > 1 ? sizes[i] : 1;
   }
   int32_t dtype, device_type, device_index;
-  STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_get_dtype(like.get(), &dtype));
-  STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_type(like.get(), &device_type));
-  STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_index(like.get(), &device_index));
+  TORCH_ERROR_CODE_CHECK(aoti_torch_get_dtype(like.get(), &dtype));
+  TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_type(like.get(), &device_type));
+  TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_index(like.get(), &device_index));
   AtenTensorHandle handle;
   const auto code = aoti_torch_empty_strided(dim, sizes, strides.data(), dtype, device_type,
                                              device_index, &handle);

@@ -26,10 +26,10 @@ OnDevice::OnDevice(const Tensor& like) {
   static const GetCurrentStream get_current_stream = find_get_current_stream();
   const int32_t index = like.get_device_index();
   void* stream = nullptr;
-  STABLE_TORCH_ERROR_CODE_CHECK(get_current_stream(index, &stream));
+  TORCH_ERROR_CODE_CHECK(get_current_stream(index, &stream));
   stream_ = static_cast<cudaStream_t>(stream);
   DeviceGuardHandle guard = nullptr;
-  STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_create_device_guard(index, &guard));
+  TORCH_ERROR_CODE_CHECK(aoti_torch_create_device_guard(index, &guard));
   guard_ = guard;
 }
 
