@@ -9,6 +9,7 @@
 #include <torch/headeronly/util/shim_utils.h>
 
 #include <array>
+#include <cstdint>
 #include <vector>
 
 #include "common/check.h"
@@ -19,13 +20,23 @@ inline bool is_half_type(ScalarType type) {
   return type == ScalarType::Half || type == ScalarType::BFloat16;
 }
 
+[[noreturn]] inline void fail_for_memory(const int64_t* sizes, int64_t dim, const Tensor& like) {
+  std::string shape;
+  for (int64_t i = 0; i < dim; ++i) shape += (i ? ", " : "") + std::to_string(sizes[i]);
+  fail("svmf: no memory for a tensor of shape [", shape, "] and dtype ",
+       dtype_name(like.scalar_type()));
+}
+
 // An uninitialised contiguous tensor of the device and dtype of `like`.
 inline Tensor empty_tensor(const int64_t* sizes, int64_t dim, const Tensor& like) {
   std::vector<int64_t> strides(static_cast<size_t>(dim));
   int64_t stride = 1;
   for (int64_t i = dim - 1; i >= 0; --i) {
     strides[static_cast<size_t>(i)] = stride;
-    stride *= sizes[i] > 1 ? sizes[i] : 1;
+    if (i == 0) break;  // the product of all is torch's to check
+    const int64_t size = sizes[i] > 1 ? sizes[i] : 1;
+    if (stride > INT64_MAX / size) fail_for_memory(sizes, dim, like);
+    stride *= size;
   }
   int32_t dtype, device_type, device_index;
   TORCH_ERROR_CODE_CHECK(aoti_torch_get_dtype(like.get(), &dtype));
@@ -34,12 +45,7 @@ inline Tensor empty_tensor(const int64_t* sizes, int64_t dim, const Tensor& like
   AtenTensorHandle handle;
   const auto code = aoti_torch_empty_strided(dim, sizes, strides.data(), dtype, device_type,
                                              device_index, &handle);
-  if (code != 0) {
-    std::string shape;
-    for (int64_t i = 0; i < dim; ++i) shape += (i ? ", " : "") + std::to_string(sizes[i]);
-    fail("svmf: no memory for a tensor of shape [", shape, "] and dtype ",
-         dtype_name(like.scalar_type()));
-  }
+  if (code != 0) fail_for_memory(sizes, dim, like);
   return Tensor(handle);
 }
 

@@ -153,3 +153,11 @@ def test_errors_name_the_argument(device):
     for arguments, name in cases:
         with pytest.raises((RuntimeError, ValueError, TypeError), match=f"vmf_rsample.*`{name}`"):
             torch.ops.svmf.vmf_rsample.default(*arguments, [], 0, True)
+
+
+def test_empty_samples_of_absurd_shape(directions):
+    """Nothing is drawn, but the strides must still be numbers; torch.empty refuses the second."""
+    loc, kappa = directions(9, seed=1), torch.tensor(3.0, dtype=torch.float64)
+    assert F.vmf_rsample(loc, kappa, (2**62, 0)).shape == (2**62, 0, 9)
+    with pytest.raises(RuntimeError, match=r"no memory for a tensor of shape \[0, 46116860"):
+        F.vmf_rsample(loc, kappa, (0, 2**62))
