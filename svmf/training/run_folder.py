@@ -101,7 +101,8 @@ class RunFolder:
     def save_checkpoint(self, state: dict[str, Any]) -> None:
         buffer = io.BytesIO()  # so that a full disk is met by our own write, with a clear error
         torch.save(state, buffer)
-        atomic_write(self.checkpoint_path, buffer.getbuffer())
+        with buffer.getbuffer() as content:  # released here: a buffer must not outlive its view
+            atomic_write(self.checkpoint_path, content)
 
     def load_checkpoint(self) -> dict[str, Any] | None:
         """The state, or None if the run has none yet. Only tensors and plain data are admitted."""
