@@ -41,10 +41,9 @@ class DirectionalDistribution(Distribution):
         # The base class would check each parameter by several ops and read the host for each.
         super().__init__(concentration.shape, loc.shape[-1:], validate_args=False)
         if validate_args is None:
-            del self._validate_args  # back to the default of the class
-        else:
-            self._validate_args = validate_args
-        if self._validate_args and values_can_be_read():
+            validate_args = type(self)._validate_args  # torch's default, as it is now
+        self._validate_args = validate_args
+        if validate_args and values_can_be_read():
             self._check_values(loc, concentration)
 
     @classmethod
@@ -141,10 +140,7 @@ class DirectionalDistribution(Distribution):
         new = type(self).__new__(type(self)) if instance is None else instance
         new.loc, new.concentration = loc, concentration
         Distribution.__init__(new, loc.shape[:-1], loc.shape[-1:], validate_args=False)
-        if "_validate_args" in self.__dict__:
-            new._validate_args = self._validate_args
-        else:
-            del new._validate_args
+        new._validate_args = self._validate_args
         return new
 
     def expand(self: Self, batch_shape: Any, _instance: Self | None = None) -> Self:
