@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from nvcc import needs_nvcc
 from paths import PROJECT
 
 CMAKE = shutil.which("cmake", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
@@ -67,7 +68,7 @@ def test_unknown_cuda_setting(tmp_path: Path) -> None:
     assert "expected SVMF_CUDA to be AUTO, ON or OFF, got 'MAYBE'" in one_line(finished.stderr)
 
 
-@pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
+@needs_nvcc
 def test_bad_architecture_list(tmp_path: Path) -> None:
     finished = configure(tmp_path / "build", "-DSVMF_CUDA=ON", TORCH_CUDA_ARCH_LIST="8.0;Hopper")
     assert finished.returncode != 0

@@ -10,14 +10,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from nvcc import needs_nvcc, nvcc_version
 from paths import PROJECT
 
 PATH = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-CMAKE, NINJA, NVCC = (shutil.which(name, path=PATH) for name in ("cmake", "ninja", "nvcc"))
+CMAKE, NINJA = (shutil.which(name, path=PATH) for name in ("cmake", "ninja"))
 
-pytestmark = pytest.mark.skipif(
-    not (CMAKE and NINJA and NVCC), reason="needs cmake, ninja and nvcc"
-)
+pytestmark = [
+    pytest.mark.skipif(not (CMAKE and NINJA), reason="needs cmake and ninja"),
+    needs_nvcc,
+]
 
 
 def configure(build: Path, **environment: str) -> subprocess.CompletedProcess:
@@ -36,12 +38,6 @@ def generated_code(build: Path) -> list[str]:
     ninja = (build / "build.ninja").read_text()
     flags = next(line for line in ninja.splitlines() if "--generate-code" in line and "-O3" in line)
     return re.findall(r"--generate-code=([^\s\"]+)", flags)
-
-
-def nvcc_version() -> tuple[int, int]:
-    text = subprocess.run([NVCC, "--version"], capture_output=True, text=True, check=True).stdout
-    major, minor = re.search(r"release (\d+)\.(\d+)", text).groups()
-    return int(major), int(minor)
 
 
 def test_default_architectures(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from nvcc import needs_nvcc
 from paths import PROJECT
 
 ARCHITECTURES = "8.0 9.0"
@@ -20,7 +21,7 @@ OPTIONS = "-DSVMF_WERROR=ON -DSVMF_PTXAS_REPORT=ON"
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(3600),
-    pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc"),
+    needs_nvcc,
 ]
 
 
