@@ -68,7 +68,12 @@ def stretch(z: torch.Tensor) -> torch.Tensor:
 
 
 def thread_dependent(z: torch.Tensor) -> torch.Tensor:
-    return z if torch.get_num_threads() == 1 else torch.nextafter(z, torch.zeros_like(z))
+    value = z.detach()
+    return (
+        z
+        if torch.get_num_threads() == 1
+        else z + (value.nextafter(torch.zeros_like(value)) - value)
+    )
 
 
 FAULTS = {f.__name__: f for f in (spoil_neighbour, stretch, thread_dependent)}

@@ -7,6 +7,7 @@ import builtins
 import errno
 import io
 import os
+import pathlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,11 @@ class FailingDisk:
         patch.setattr(builtins, "open", open_file)
         for name in ("fsync", "replace", "truncate"):
             patch.setattr(os, name, self._failing(getattr(os, name)))
+        # Python 3.10's paths hold functions of their own
+        accessor = getattr(pathlib, "_NormalAccessor", None)
+        if accessor is not None:
+            patch.setattr(accessor, "open", staticmethod(open_file))
+            patch.setattr(accessor, "replace", staticmethod(os.replace))
 
     def operation(self) -> None:
         self.count += 1
