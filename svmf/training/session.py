@@ -12,9 +12,9 @@ class Session:
 
     Subnormal numbers are flushed to zero inside. Adam's moments of a weight whose gradient has
     become zero (a dead ReLU, a pixel that is never lit) decay into the subnormal range within a
-    few epochs and, by rounding, never leave it; arithmetic on them is a hundred times slower than
-    on others, and an optimiser step came to take four times as long. Worker threads take the
-    setting over from the thread that starts them, so it comes before the first parallel loop.
+    few epochs and, by rounding, never leave it. Arithmetic on them is slow: an optimiser step came
+    to take four times as long. Worker threads take the setting over from the thread that starts
+    them, so it comes before the first parallel loop.
     """
 
     def __init__(self, config: RunConfig) -> None:

@@ -68,12 +68,10 @@ def stretch(z: torch.Tensor) -> torch.Tensor:
 
 
 def thread_dependent(z: torch.Tensor) -> torch.Tensor:
+    if torch.get_num_threads() == 1:
+        return z
     value = z.detach()
-    return (
-        z
-        if torch.get_num_threads() == 1
-        else z + (value.nextafter(torch.zeros_like(value)) - value)
-    )
+    return z + (value.nextafter(torch.zeros_like(value)) - value)
 
 
 FAULTS = {f.__name__: f for f in (spoil_neighbour, stretch, thread_dependent)}

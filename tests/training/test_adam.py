@@ -22,7 +22,9 @@ def train(model, optimizer, steps, seed):
         optimizer.step()
 
 
-def assert_equal_states(ours, theirs):
+def assert_same_bits(first, ours, second, theirs):
+    for left, right in zip(first.parameters(), second.parameters(), strict=True):
+        assert torch.equal(left, right)
     left, right = ours.state_dict(), theirs.state_dict()
     assert left["param_groups"] == right["param_groups"]
     assert left["state"].keys() == right["state"].keys()
@@ -37,9 +39,7 @@ def test_same_bits_as_torch():
     theirs = torch.optim.Adam(second.parameters(), lr=1e-2, fused=True)
     train(first, ours, 20, 1)
     train(second, theirs, 20, 1)
-    for left, right in zip(first.parameters(), second.parameters(), strict=True):
-        assert torch.equal(left, right)
-    assert_equal_states(ours, theirs)
+    assert_same_bits(first, ours, second, theirs)
 
 
 def test_continues_from_torch_s_state():
@@ -53,9 +53,7 @@ def test_continues_from_torch_s_state():
     ours.load_state_dict(copy.deepcopy(theirs.state_dict()))  # load_state_dict shares tensors
     train(first, ours, 5, 2)
     train(second, theirs, 5, 2)
-    for left, right in zip(first.parameters(), second.parameters(), strict=True):
-        assert torch.equal(left, right)
-    assert_equal_states(ours, theirs)
+    assert_same_bits(first, ours, second, theirs)
 
 
 def test_weights_without_gradient_stay():
