@@ -24,11 +24,12 @@ class FusedAdam(torch.optim.Adam):
         weights = group["params"]
         gradients = [weight.grad for weight in weights]
         if self._state_lists is None or any(gradient is None for gradient in gradients):
+            self._separate_counts()
             super().step()  # makes the state
             self._state_lists = self._collect(weights)
             return
         averages, squares, steps = self._state_lists
-        torch._foreach_add_(steps, 1)
+        steps[0].add_(1)
         beta1, beta2 = group["betas"]
         torch._fused_adam_(
             weights,
@@ -50,11 +51,19 @@ class FusedAdam(torch.optim.Adam):
         super().load_state_dict(state_dict)
         self._state_lists = None
 
+    def _separate_counts(self) -> None:
+        for state in filter(None, self.state.values()):
+            state["step"] = state["step"].clone()
+
     def _collect(self, weights: list[Tensor]) -> tuple[list[Tensor], ...] | None:
-        """The state's tensors, once every weight has some."""
+        """The state's tensors, once every weight has some and has made as many steps."""
         states = [self.state[weight] for weight in weights]
         if not all(states):
             return None
+        if len({float(state["step"]) for state in states}) > 1:
+            return None
+        for state in states:  # one count for all takes one addition instead of one per weight
+            state["step"] = states[0]["step"]
         return tuple(
             [state[name] for state in states] for name in ("exp_avg", "exp_avg_sq", "step")
         )

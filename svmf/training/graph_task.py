@@ -19,6 +19,7 @@ from svmf.training.task import Task
 
 class GraphTask(Task):
     terms = GraphVAE.terms
+    capturable = False  # sparse matrices, and Python's share of a step over a whole graph is small
     score = "auc"
 
     def __init__(self, config: RunConfig, processes: Processes) -> None:

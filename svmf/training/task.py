@@ -16,6 +16,7 @@ from svmf.training.processes import Processes
 class Task(ABC):
     model: nn.Module
     terms: ClassVar[tuple[str, ...]]  # names of the means that the model's forward returns
+    capturable: ClassVar[bool] = True  # see `svmf.training.gradients.captured`
     score: ClassVar[str]  # the validation figure that chooses the best epoch; larger is better
 
     def __init__(self, config: RunConfig, processes: Processes) -> None:

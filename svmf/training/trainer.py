@@ -20,6 +20,7 @@ from svmf.progress import ProgressLine
 from svmf.training.adam import FusedAdam
 from svmf.training.diagnosis import finite_weights, offending_tensor
 from svmf.training.early_stopping import EarlyStopping, warm_up_weight
+from svmf.training.gradients import Evaluate, by_autograd, captured
 from svmf.training.interruption import Interruption
 from svmf.training.randomness import Purpose, derived_seed, noise_state, restore_noise
 from svmf.training.run_folder import RunFolder
@@ -57,10 +58,8 @@ class Trainer:
         self._progress = progress or ProgressLine(enabled=False)
         self._checkpoint_seconds = checkpoint_seconds
         self._sinks = sinks
-        self._model: Any = self.processes.wrap(task.model)
-        if self.config.compile:
-            self._model = torch.compile(self._model)
         self._weights = list(task.model.parameters())
+        self._evaluate = self._evaluation()
         self._optimizer = FusedAdam(self._weights, self.config.lr)
         self._stopping = EarlyStopping(self.config.look_ahead, self.config.warm_up)
         self._best: dict[str, Tensor] = {}
@@ -86,6 +85,15 @@ class Trainer:
         self._progress.close()
         return self._outcome(finished=True)
 
+    def _evaluation(self) -> Evaluate:
+        """How a step evaluates the loss and its gradients."""
+        model = self.task.model
+        if self.config.compile and self.task.capturable and self.device.type == "cpu":
+            if self.processes.count == 1:
+                return captured(model, self._weights)
+        model = self.processes.wrap(model)
+        return by_autograd(torch.compile(model) if self.config.compile else model, self._weights)
+
     def _prepare(self) -> None:
         state = self.folder.load_checkpoint()
         if state is not None:
@@ -100,7 +108,7 @@ class Trainer:
 
     def _train_epoch(self, interruption: Interruption) -> bool:
         """The rest of the current epoch. False if it was interrupted between two steps."""
-        task, model, optimizer = self.task, self._model, self._optimizer
+        task, evaluate, optimizer = self.task, self._evaluate, self._optimizer
         self._beta.fill_(self.config.beta * warm_up_weight(self._epoch, self.config.warm_up))
         task.begin_epoch(self._epoch)
         task.model.train()
@@ -108,12 +116,9 @@ class Trainer:
         first, started = self._step, time.monotonic()
         while self._step < steps:
             batch = task.batch(self._step)
-            for weight in self._weights:
-                weight.grad = None
-            loss, terms = model(*batch, self._beta)
+            loss, terms = evaluate(*batch, self._beta)
             if (on_cpu or self._step % _SYNC_STEPS == 0) and not math.isfinite(loss.item()):
                 raise self._non_finite(batch, loss.item())
-            loss.backward()
             if self.config.clip is not None:
                 nn.utils.clip_grad_norm_(self._weights, self.config.clip)
             optimizer.step()

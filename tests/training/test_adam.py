@@ -56,6 +56,19 @@ def test_continues_from_torch_s_state():
     assert_same_bits(first, ours, second, theirs)
 
 
+def test_a_gradient_may_fail_to_come():
+    first, second = network(), network()
+    ours = FusedAdam(first.parameters(), 1e-2)
+    theirs = torch.optim.Adam(second.parameters(), lr=1e-2, fused=True)
+    for model, optimizer in ((first, ours), (second, theirs)):
+        train(model, optimizer, 3, 1)
+        optimizer.zero_grad()
+        model[0](torch.ones(8, 20)).sum().backward()
+        optimizer.step()
+        train(model, optimizer, 3, 2)
+    assert_same_bits(first, ours, second, theirs)
+
+
 def test_weights_without_gradient_stay():
     model = network()
     optimizer = FusedAdam(model.parameters(), 1e-2)

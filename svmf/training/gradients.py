@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""One evaluation of the loss with its gradients, in the ways a run may ask for.
+
+For the paper's networks the arithmetic of a step is short: Python, autograd's bookkeeping and the
+guards of a compiled model take as long again. A captured step is one compiled function from weights
+and batch to loss and gradients, with none of the three inside.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+Evaluate = Callable[..., tuple[Tensor, Tensor]]
+
+# fallback_random: the noise of the uncompiled step. size_asserts: the shapes are the key already.
+_OPTIONS = {"cpp_wrapper": True, "fallback_random": True, "size_asserts": False}
+
+
+def by_autograd(model: nn.Module, weights: Sequence[Tensor]) -> Evaluate:
+    """(*batch, beta) to the model's loss and terms; leaves the gradients in the weights."""
+
+    def evaluate(*inputs: Tensor) -> tuple[Tensor, Tensor]:
+        for weight in weights:
+            weight.grad = None
+        loss, terms = model(*inputs)
+        loss.backward()
+        return loss, terms
+
+    return evaluate
+
+
+def captured(model: nn.Module, weights: Sequence[Tensor]) -> Evaluate:
+    """The same as `by_autograd`, from one compiled function per shape of the batch. The model must
+    be a function of its dense weights and inputs, without branches on their values."""
+    functions: dict[tuple[torch.Size, ...], Callable[..., Any]] = {}
+    values = [weight.detach() for weight in weights]
+
+    def evaluate(*inputs: Tensor) -> tuple[Tensor, Tensor]:
+        key = tuple([tensor.shape for tensor in inputs])
+        function = functions.get(key)
+        if function is None:
+            function = functions[key] = _capture(model, [*values, *inputs])
+        loss, terms, *gradients = function(*values, *inputs)
+        for weight, gradient in zip(weights, gradients, strict=True):
+            weight.grad = gradient
+        return loss, terms
+
+    return evaluate
+
+
+def _capture(model: nn.Module, example: list[Tensor]) -> Callable[..., Any]:
+    from torch.fx.experimental.proxy_tensor import make_fx  # imports the compiler: a second
+
+    names = [name for name, _ in model.named_parameters()]
+
+    def loss_and_gradients(*arguments: Tensor) -> tuple[Tensor, ...]:
+        weights = [weight.detach().requires_grad_() for weight in arguments[: len(names)]]
+        loss, terms = torch.func.functional_call(
+            model, dict(zip(names, weights, strict=True)), arguments[len(names) :]
+        )
+        return loss.detach(), terms, *torch.autograd.grad(loss, weights)
+
+    with torch.random.fork_rng(devices=[]):  # whatever a compiler draws, the run does not notice
+        graph = make_fx(loss_and_gradients, tracing_mode="fake")(*example)
+        with torch.no_grad():
+            return torch._inductor.compile(graph, example, options=_OPTIONS)  # type: ignore
