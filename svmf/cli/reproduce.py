@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--work", metavar="DIR", help="checkpoints (runs/reproduce)")
     parser.add_argument("--threads", type=int, default=1, help="CPU threads of each run (1)")
     parser.add_argument(
-        "--compile", action="store_true", help="torch.compile the MNIST models: a sixth faster"
+        "--compile", action="store_true", help="compile the steps on MNIST: half as fast again"
     )
     parser.add_argument(
         "--render-only", action="store_true", help="only tables from the JSON files"

@@ -70,7 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     machine.add_argument("--device", help="cpu (default) or cuda")
     machine.add_argument("--threads", type=int, help="CPU threads")
     machine.add_argument(
-        "--compile", action="store_true", default=None, help="compile the model with torch.compile"
+        "--compile", action="store_true", default=None, help="compile the training step"
     )
     output = parser.add_argument_group("output")
     output.add_argument("--out", metavar="RUN", help="run folder (default: under runs/)")

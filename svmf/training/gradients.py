@@ -18,7 +18,7 @@ Evaluate = Callable[..., tuple[Tensor, Tensor]]
 _OPTIONS = {"cpp_wrapper": True, "fallback_random": True, "size_asserts": False}
 
 
-def by_autograd(model: nn.Module, weights: Sequence[Tensor]) -> Evaluate:
+def by_autograd(model: Callable[..., Any], weights: Sequence[Tensor]) -> Evaluate:
     """(*batch, beta) to the model's loss and terms; leaves the gradients in the weights."""
 
     def evaluate(*inputs: Tensor) -> tuple[Tensor, Tensor]:

@@ -87,11 +87,10 @@ class Trainer:
 
     def _evaluation(self) -> Evaluate:
         """How a step evaluates the loss and its gradients."""
-        model = self.task.model
-        if self.config.compile and self.task.capturable and self.device.type == "cpu":
-            if self.processes.count == 1:
-                return captured(model, self._weights)
-        model = self.processes.wrap(model)
+        captures = self.task.capturable and self.device.type == "cpu" and self.processes.count == 1
+        if self.config.compile and captures:
+            return captured(self.task.model, self._weights)
+        model: Any = self.processes.wrap(self.task.model)
         return by_autograd(torch.compile(model) if self.config.compile else model, self._weights)
 
     def _prepare(self) -> None:
