@@ -27,9 +27,10 @@ SETTINGS: dict[str, Any] = {"alpha": 1.0, "labels": 100, "labelled_batch": 20}
 _NOTES = """
 MNIST, 100 labels (ten of each class, drawn by the run's seed), the others unlabelled; one hidden
 layer of 500 ReLU units in every network, Adam 1e-3, batches of 100 without and 20 with labels,
-trained end to end, the unobserved label summed out exactly. Early stopping with a look-ahead of 50 epochs on the validation
-bound, which uses no label; the epoch of the best bound is reported. Accuracy of q(y|z1) at the
-posterior mean on the 10,000 test images. Mean ± standard deviation (number of runs).
+trained end to end, the unobserved label summed out exactly. Early stopping with a look-ahead of 50
+epochs on the validation bound, which uses no label; the epoch of the best bound is reported.
+Accuracy of q(y|z1) at the posterior mean on the 10,000 test images. Mean ± standard deviation
+(number of runs).
 """
 
 
