@@ -42,7 +42,8 @@ def captured(model: nn.Module, weights: Sequence[Tensor]) -> Evaluate:
         function = functions.get(key)
         if function is None:
             function = functions[key] = _capture(model, [*values, *inputs])
-        loss, terms, *gradients = function(*values, *inputs)
+        with torch._C._AutoDispatchBelowAutograd():  # nothing inside is differentiated again
+            loss, terms, *gradients = function(*values, *inputs)
         for weight, gradient in zip(weights, gradients, strict=True):
             weight.grad = gradient
         return loss, terms
