@@ -40,6 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="where named data sets lie (otherwise $SVMF_DATA, then the download cache)",
     )
+    data.add_argument(
+        "--validation-rows", type=int, help="images held out to validate (MNIST: 10000)"
+    )
     model = parser.add_argument_group("model")
     model.add_argument("--dim", type=int, help="latent dimension d; the sphere S^d lies in R^(d+1)")
     model.add_argument("--dim2", type=int, help="dimension of z2 in M1+M2 (default: as --dim)")
@@ -83,9 +86,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 _CONFIG_OPTIONS = (
-    "data", "data_root", "dim", "dim2", "hidden", "gradient", "alpha", "labels", "labelled_batch",
-    "dropout", "kl_weight", "multiplier", "split_seed", "epochs", "batch_size", "lr", "beta",
-    "warm_up", "look_ahead", "clip", "seed", "device", "threads", "compile",
+    "data", "data_root", "validation_rows", "dim", "dim2", "hidden", "gradient", "alpha", "labels",
+    "labelled_batch", "dropout", "kl_weight", "multiplier", "split_seed", "epochs", "batch_size",
+    "lr", "beta", "warm_up", "look_ahead", "clip", "seed", "device", "threads", "compile",
 )  # fmt: skip
 
 

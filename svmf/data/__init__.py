@@ -8,7 +8,14 @@ from pathlib import Path
 from svmf.data.binarize import Binarizer
 from svmf.data.circle import CircleSet, make_circle
 from svmf.data.graph import EdgeSplit, Graph, SparseFeatures, sample_absent_edges, split_edges
-from svmf.data.images import ImageSet, ImageSplit, load_digits, load_idx_folder, load_mnist
+from svmf.data.images import (
+    ImageSet,
+    ImageSplit,
+    load_digits,
+    load_idx_folder,
+    load_mnist,
+    with_validation_rows,
+)
 from svmf.data.planetoid import GRAPHS, load_graph, load_graph_at
 from svmf.errors import DataError
 
@@ -37,18 +44,26 @@ __all__ = [
 ]
 
 
-def load_images_named(name: str, root: str | os.PathLike[str] | None = None) -> ImageSet:
-    """An image set by name, or a folder of idx files by path."""
-    if name == "digits":
-        return load_digits()
-    if name == "mnist":
-        return load_mnist(root)
+def load_images_named(
+    name: str,
+    root: str | os.PathLike[str] | None = None,
+    validation_rows: int | None = None,
+) -> ImageSet:
+    """An image set by name, or a folder of idx files by path. `validation_rows` holds out so many
+    rows instead of the set's usual share."""
     path = Path(name)
-    if path.is_dir():
-        return load_idx_folder(path)
-    raise DataError(
-        f"no image set {name!r}: expected one of {', '.join(IMAGE_SETS)} or a folder of idx files"
-    )
+    if name == "digits":
+        images = load_digits()
+    elif name == "mnist":
+        images = load_mnist(root)
+    elif path.is_dir():
+        images = load_idx_folder(path)
+    else:
+        raise DataError(
+            f"no image set {name!r}: expected one of {', '.join(IMAGE_SETS)} "
+            "or a folder of idx files"
+        )
+    return images if validation_rows is None else with_validation_rows(images, validation_rows)
 
 
 def load_graph_named(name: str, root: str | os.PathLike[str] | None = None) -> Graph:

@@ -6,6 +6,7 @@ of idx files with MNIST's names is read the same way. The digits are scikit-lear
 download.
 """
 
+import dataclasses
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,6 +106,22 @@ def load_digits() -> ImageSet:
         validation=_split(grey[validation], labels[validation]),
         test=_split(grey[test], labels[test]),
     )
+
+
+def with_validation_rows(images: ImageSet, rows: int) -> ImageSet:
+    """The same set, the last `rows` of training and validation together held out to validate."""
+    both = [
+        torch.cat([getattr(images.train, part), getattr(images.validation, part)])
+        for part in ("images", "labels")
+    ]
+    total = len(both[0])
+    if not 1 <= rows < total:
+        raise DataError(
+            f"validation rows: expected from 1 to {total - 1} of the {total} that "
+            f"{images.name!r} has for training and validation, got {rows}"
+        )
+    train, validation = zip(*(part.split([total - rows, rows]) for part in both), strict=True)
+    return dataclasses.replace(images, train=ImageSplit(*train), validation=ImageSplit(*validation))
 
 
 def read_images(folder: Path, part: str) -> np.ndarray | None:

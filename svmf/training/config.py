@@ -49,6 +49,7 @@ class RunConfig:
     model: str
     data: str = "digits"
     data_root: str | None = None
+    validation_rows: int | None = None  # images held out; None: the set's usual share
     dim: int = 10  # the paper's d
     dim2: int | None = None  # of z2 in M1+M2; None: as dim
     gradient: str = "pathwise"
@@ -119,6 +120,7 @@ _TYPES: dict[str, tuple[type[Any], ...]] = {
     "model": (str,),
     "data": (str,),
     "data_root": (str, type(None)),
+    "validation_rows": (int, type(None)),
     "dim2": (int, type(None)),
     "gradient": (str,),
     "lr": (int, float),
@@ -152,6 +154,10 @@ def check_config(config: RunConfig) -> RunConfig:
     if config.model not in MODELS:
         raise ConfigError(f"unknown model {config.model!r}: expected one of {', '.join(MODELS)}")
     kind = config.spec.kind
+    held_out = config.validation_rows
+    _require(held_out is None or held_out >= 1, "validation-rows", "at least 1", held_out)
+    if held_out is not None and (kind == "graph" or config.data == "circle"):
+        raise ConfigError("--validation-rows: only image sets have a choice of rows")
     _require(config.dim >= 1, "dim", "a latent dimension of at least 1", config.dim)
     _require(config.dim <= 100_000, "dim", "a latent dimension of at most 100000", config.dim)
     if config.dim2 is not None:

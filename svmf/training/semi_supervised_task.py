@@ -23,7 +23,7 @@ class SemiSupervisedTask(Task):
 
     def __init__(self, config: RunConfig, processes: Processes) -> None:
         super().__init__(config, processes)
-        self.images = load_images_named(config.data, config.data_root)
+        self.images = load_images_named(config.data, config.data_root, config.validation_rows)
         labels = self.images.train.labels
         if int(labels.min()) < 0:
             raise DataError(f"data set {self.images.name!r} has no labels, which M1+M2 needs")

@@ -46,7 +46,7 @@ class VAETask(Task):
             inputs = points.shape[1]
             likelihood: Likelihood = Gaussian()
         else:
-            self.images = load_images_named(config.data, config.data_root)
+            self.images = load_images_named(config.data, config.data_root, config.validation_rows)
             self.train = BinarizedRows(
                 self.images.train.images, self.device, Purpose.DATA, config.seed, processes.rank
             )

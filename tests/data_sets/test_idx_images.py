@@ -47,6 +47,18 @@ def test_folder_is_split_five_to_one(tmp_path, suffix, mark):
     )
 
 
+def test_another_number_of_validation_rows(tmp_path):
+    arrays = write_set(tmp_path)
+    images = load_images_named(str(tmp_path), validation_rows=5)
+    assert (len(images.train), len(images.validation), len(images.test)) == (55, 5, 10)
+    np.testing.assert_array_equal(images.train.labels.numpy(), arrays["train", "labels"][:55])
+    np.testing.assert_array_equal(
+        images.validation.images.numpy(), arrays["train", "images"][55:].reshape(5, 16)
+    )
+    with pytest.raises(DataError, match="validation rows: expected from 1 to 59 of the 60 .*60"):
+        load_images_named(str(tmp_path), validation_rows=60)
+
+
 def test_labels_and_test_files_may_be_absent(tmp_path):
     write_set(tmp_path, rows=70)
     for path in tmp_path.glob("*labels*"):

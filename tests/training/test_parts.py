@@ -121,6 +121,8 @@ def test_configuration_survives_its_file(model):
         ("svgae", {"dropout": 1.0}, "--dropout"),
         ("m1m2-sn", {"dim2": 0}, "--dim2"),
         ("m1m2-sn", {"labels": 0}, "--labels"),
+        ("svae", {"validation_rows": 0}, "--validation-rows"),
+        ("svgae", {"validation_rows": 5}, "only image sets"),
         ("vae", {}, "unknown model 'vae'"),
     ],
 )
