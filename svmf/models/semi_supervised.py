@@ -44,7 +44,10 @@ class _WithLabel(nn.Module):
 
 
 class SemiSupervisedVAE(nn.Module):
-    """`alpha` scales the classification loss of the labelled rows."""
+    """`alpha` scales the classification loss of the labelled rows and `labelled_weight` their bound,
+    both beside the mean bound of the unlabelled rows. The mean over all data weights the labelled
+    bound by labelled rows / unlabelled rows; a weight of 1 makes a hundred labelled images count as
+    much as all others together, and they are learned by heart."""
 
     terms: ClassVar[tuple[str, ...]] = ("re", "kl", "spread", "labelled", "accuracy")
 
@@ -57,10 +60,11 @@ class SemiSupervisedVAE(nn.Module):
         likelihood: Likelihood,
         hidden: int = 500,
         alpha: float = 1.0,
+        labelled_weight: float = 1.0,
     ) -> None:
         super().__init__()
         self.latent1, self.latent2 = latent1, latent2
-        self.classes, self.alpha = classes, alpha
+        self.classes, self.alpha, self.labelled_weight = classes, alpha, labelled_weight
         self.likelihood = likelihood
         self.encoder1 = mlp([inputs, hidden], latent1.head_sizes)
         self.classifier = mlp([latent1.coordinates, hidden], classes)
@@ -87,12 +91,15 @@ class SemiSupervisedVAE(nn.Module):
         observed = self._code_terms(z1_given, labels)
         code = torch.cat([summed_out, observed])
         log_q_label = log_q_given.gather(1, labels.unsqueeze(1)).squeeze(1)
-        classified = F.pad(self.alpha * log_q_label, (split[0], 0))
 
         # everything that depends on z1 takes part in the correction of its gradient
-        value = with_correction(re + beta * code + classified, log_ratio1) + beta * entropy1
+        free, given = (re + beta * code).split(split)
+        given = self.labelled_weight * given + self.alpha * log_q_label
+        value = with_correction(torch.cat([free, given]), log_ratio1)
         mean_free, mean_given = (part.mean() for part in value.split(split))
-        loss = -mean_free - mean_given
+        entropy_free, entropy_given = (part.mean() for part in entropy1.split(split))
+        entropy = entropy_free + self.labelled_weight * entropy_given
+        loss = -(mean_free + mean_given + beta * entropy)
 
         kl = -(code + entropy1)[: split[0]].mean()
         spread = self.latent1.spread(posterior1)[: split[0]].mean()

@@ -47,6 +47,7 @@ class SemiSupervisedTask(Task):
             Bernoulli(),
             hidden=(config.hidden or (500,))[0],
             alpha=config.alpha,
+            labelled_weight=config.labels / len(labels),
         ).to(self.device)
 
     @property

@@ -17,10 +17,17 @@ PAIRS = [
 ONE = torch.tensor(1.0)
 
 
-def make(pair, alpha=1.0, classes=3, seed=0):
+def make(pair, alpha=1.0, labelled_weight=1.0, classes=3, seed=0):
     torch.manual_seed(seed)
     return SemiSupervisedVAE(
-        8, classes, pair[0](2), pair[1](4), Bernoulli(), hidden=16, alpha=alpha
+        8,
+        classes,
+        pair[0](2),
+        pair[1](4),
+        Bernoulli(),
+        hidden=16,
+        alpha=alpha,
+        labelled_weight=labelled_weight,
     ).double()
 
 
@@ -81,6 +88,19 @@ def test_alpha_scales_the_classification_loss(pair):
     cross_entropy = float(terms[model.terms.index("labelled")])
     assert losses[1] - losses[0] == pytest.approx(cross_entropy, rel=1e-9)
     assert losses[2] - losses[1] == pytest.approx(cross_entropy, rel=1e-9)
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_weight_scales_the_labelled_bound(pair):
+    x, y = rows(6), torch.tensor([0, 1, 2, 0, 1, 2])
+    losses = []
+    for weight in (0.0, 1.0, 2.0):
+        torch.manual_seed(5)
+        loss, _ = make(pair, 0.0, weight)(x, x, y, ONE.double())
+        losses.append(float(loss.detach()))
+    assert losses[1] - losses[0] == pytest.approx(losses[2] - losses[1], rel=1e-9)
+    # given labels the bound lacks the sum over labels and its entropy, and is of the same size
+    assert 0.5 < (losses[1] - losses[0]) / losses[0] < 2.0
 
 
 @pytest.mark.parametrize("pair", PAIRS)
