@@ -44,7 +44,7 @@ class _WithLabel(nn.Module):
 
 
 class SemiSupervisedVAE(nn.Module):
-    """`alpha` scales the classification loss of the labelled rows and `labelled_weight` their bound,
+    """`alpha` scales the classification loss of the labelled rows, `labelled_weight` their bound,
     both beside the mean bound of the unlabelled rows. The mean over all data weights the labelled
     bound by labelled rows / unlabelled rows; a weight of 1 makes a hundred labelled images count as
     much as all others together, and they are learned by heart."""
