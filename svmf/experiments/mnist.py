@@ -173,18 +173,16 @@ def render_estimators(place: Place) -> Path:
             if not runs or dim not in (*ESTIMATOR_DIMS, 2):
                 continue
             p = welch(base, _values(runs, "ll"))
-            seconds = [run["seconds"] / max(run["epochs"], 1) for run in runs]
             rows.append(
                 [
                     str(dim),
                     name,
                     *(mean_spread(_values(runs, figure)) for figure in ("ll", "elbo", "re", "kl")),
                     mean_spread([run["best_epoch"] for run in runs], 0),
-                    f"{statistics.fmean(seconds):.1f}",
                     "–" if p is None or (model, gradient) == ("svae", "pathwise") else f"{p:.2g}",
                 ]
             )
-    head = ["d", "posterior, gradient", "LL", "ELBO", "RE", "KL", "best epoch", "s/epoch", "p (LL)"]
+    head = ["d", "posterior, gradient", "LL", "ELBO", "RE", "KL", "best epoch", "p (LL)"]
     notes = _NOTES + (
         "\nThe last column tests the LL against the pathwise vMF of the same dimension. At d = 2 "
         "the sampler inverts the distribution function and rejects nothing, so that the three "

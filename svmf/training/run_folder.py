@@ -157,6 +157,11 @@ class RunFolder:
     def read_metrics(self) -> list[dict[str, Any]]:
         return list(read_json_lines(self.metrics_path))
 
+    def training_seconds(self) -> float:
+        """What all epochs took, in however many processes; of an epoch done twice, the last."""
+        timing = {record["epoch"]: record for record in read_json_lines(self.path / self.TIMING)}
+        return float(sum(r["train_seconds"] + r["validation_seconds"] for r in timing.values()))
+
 
 def read_json_lines(path: Path) -> Iterator[dict[str, Any]]:
     """The records of a JSON-lines file. A last line without its end, left by a kill, is skipped."""
