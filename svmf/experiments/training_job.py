@@ -49,7 +49,7 @@ def training_job(
             "epochs": outcome.epoch,
             "best_epoch": outcome.best_epoch,
             "best_validation": outcome.best_score,
-            "training_seconds": round(run.training_seconds(), 1),
+            "training_seconds": round(run.training_seconds(), 3),
             "figures": figures,
         }
 

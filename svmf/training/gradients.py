@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """One evaluation of the loss with its gradients, in the ways a run may ask for.
 
-For the paper's networks the arithmetic of a step is short: Python, autograd's bookkeeping and the
-guards of a compiled model take as long again. A captured step is one compiled function from weights
-and batch to loss and gradients, with none of the three inside.
+For the paper's networks the arithmetic of a step is short beside Python, autograd's bookkeeping and
+the guards of a compiled model. A captured step is one compiled function from weights and batch to
+loss and gradients, with none of the three inside (docs/training.md has the figures).
 """
 
 from collections.abc import Callable, Sequence

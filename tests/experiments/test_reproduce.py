@@ -48,7 +48,8 @@ def test_everything_quickly(here, data_dir, monkeypatch, capsys):
     for path in (here / "results-quick").glob("*/*.json"):
         result = json.loads(path.read_text())
         assert result["seconds"] >= 0
-        assert result.get("training_seconds", 1.0) > 0
+        if "best_epoch" in result:  # a training run
+            assert result["training_seconds"] > 0
         assert set(result["versions"]) >= {"svmf", "torch", "python"}
     # a second call repeats nothing
     assert main(["reproduce", "all", "--quick"]) == 0
