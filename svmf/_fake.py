@@ -176,4 +176,5 @@ def _vmf_rsample_backward(
     kappa: Tensor,
     gradient: int,
 ) -> tuple[Tensor, Tensor]:
+    # only our own backward pass calls it, with what the forward pass returned: no checks here
     return _contiguous_like(loc), _contiguous_like(kappa)

@@ -76,6 +76,25 @@ def test_bound_sums_out_the_label(pair, monkeypatch):
     torch.testing.assert_close(re - kl, expected)
 
 
+@pytest.mark.parametrize("shape", [(6, 4), (6, 3, 4)], ids=["shared code", "code per label"])
+def test_all_labels_equal_one_label_at_a_time(shape):
+    """Values and all gradients; forward() leaves the broadcast and its gradient to torch."""
+    network = make(PAIRS[0]).prior1
+    inputs = (torch.randn(shape, dtype=torch.float64).requires_grad_(), *network.parameters())
+    code = inputs[0]
+    together = network.all_labels(code)
+    each = [network(code if code.dim() == 2 else code[:, c], torch.full((6,), c)) for c in range(3)]
+    apart = torch.stack(each, dim=1)
+    torch.testing.assert_close(together, apart)
+    weights = torch.randn_like(apart)
+    for got, want in zip(
+        torch.autograd.grad((together * weights).sum(), inputs),
+        torch.autograd.grad((apart * weights).sum(), inputs),
+        strict=True,
+    ):
+        torch.testing.assert_close(got, want)
+
+
 @pytest.mark.parametrize("pair", PAIRS)
 def test_alpha_scales_the_classification_loss(pair):
     x, y = rows(6), torch.tensor([0, 1, 2, 0, 1, 2])
