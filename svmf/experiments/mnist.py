@@ -14,7 +14,7 @@ from svmf.experiments.mnist_figures import draw_model
 from svmf.experiments.paper import TABLE1, TABLE1_WINNER, TABLE2
 from svmf.experiments.record import Job, Place, read_results
 from svmf.experiments.tables import markdown_table, mean_spread, verdict, welch, write_table
-from svmf.experiments.training_job import training_job
+from svmf.experiments.training_job import cut_mark, cut_note, training_job
 from svmf.training import RunConfig, make_config
 
 DIMS = (2, 5, 10, 20, 40)
@@ -41,8 +41,9 @@ def config_of(place: Place, model: str, gradient: str, dim: int, seed: int) -> R
     common: dict[str, Any] = {"dim": dim, "seed": seed, "gradient": gradient}
     common |= {"threads": place.threads, "compile": place.compile}
     if place.quick:
-        return make_config(model, data="digits", epochs=2, warm_up=1, hidden=(16,), **common)
-    return make_config(model, data="mnist", epochs=2000, **common)
+        epochs = place.at_most(2)
+        return make_config(model, data="digits", epochs=epochs, warm_up=1, hidden=(16,), **common)
+    return make_config(model, data="mnist", epochs=place.at_most(2000), **common)
 
 
 def job_of(place: Place, model: str, gradient: str, dim: int, seed: int) -> Job:
@@ -112,10 +113,11 @@ def render_table1(place: Place) -> Path:
                 theirs = _paper(published[index]) if published else "–"
                 row += [mean_spread(_values(runs, name)), theirs]
             row += [mean_spread(_values(runs, "ll_exact"))]
-            row += [mean_spread([run["best_epoch"] for run in runs], 0)]
+            row += [mean_spread([run["best_epoch"] for run in runs], 0) + cut_mark(runs)]
             rows.append(row)
     head = ["d", "model", "LL", "paper", "ELBO", "paper", "RE", "paper", "KL", "paper"]
     body = markdown_table([*head, "LL by quadrature", "best epoch"], rows)
+    body += cut_note([run for runs in found.values() for run in runs])
     tests = []
     for dim in dims:
         gaussian = _values(found.get(("nvae", "pathwise", dim), []), "ll")
@@ -178,7 +180,7 @@ def render_estimators(place: Place) -> Path:
                     str(dim),
                     name,
                     *(mean_spread(_values(runs, figure)) for figure in ("ll", "elbo", "re", "kl")),
-                    mean_spread([run["best_epoch"] for run in runs], 0),
+                    mean_spread([run["best_epoch"] for run in runs], 0) + cut_mark(runs),
                     "–" if p is None or (model, gradient) == ("svae", "pathwise") else f"{p:.2g}",
                 ]
             )
@@ -188,7 +190,7 @@ def render_estimators(place: Place) -> Path:
         "the sampler inverts the distribution function and rejects nothing, so that the three "
         "estimators are one."
     )
-    body = markdown_table(head, rows)
+    body = markdown_table(head, rows) + cut_note([run for runs in found.values() for run in runs])
     return write_table(
         place.results / "estimators.md", "Gradient estimators and posteriors", notes, body
     )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Results on disk: each finished run is one JSON file, written atomically and never made twice.
+"""Results on disk: each finished run is one JSON file, written atomically and never made twice. A
+run that was cut at a number of epochs has one too, until a command that allows more continues it.
 
 Training itself happens in a work folder outside the results, with the trainer's own checkpoints, so
 that an interrupted experiment continues in the middle of a run. Several processes may work on the
@@ -27,19 +28,29 @@ class Place:
     quick: bool = False  # tiny settings that only show that everything works
     threads: int = 1
     compile: bool = False
+    epochs: int | None = None  # cuts the long runs; None: they end by their own rule
     say: Callable[[str], None] = field(default=print)
+
+    def at_most(self, epochs: int) -> int:
+        return epochs if self.epochs is None else min(epochs, self.epochs)
 
 
 @dataclass(frozen=True)
 class Job:
-    """One run: `work` receives a folder of its own and returns figures as plain data."""
+    """One run: `work` receives a folder of its own and returns figures as plain data; `suffices`
+    says whether a result that is there already is all that this job could give."""
 
     experiment: str
     key: str
     work: Callable[[Path], dict[str, Any]]
+    suffices: Callable[[dict[str, Any]], bool] = lambda result: True
 
     def path(self, place: Place) -> Path:
         return place.results / self.experiment / f"{self.key}.json"
+
+    def done(self, place: Place) -> bool:
+        path = self.path(place)
+        return path.exists() and self.suffices(_read(path))
 
 
 class InterruptedRunError(UserError):
@@ -52,7 +63,7 @@ def run_jobs(jobs: Iterable[Job], place: Place) -> bool:
     """Runs what has no result yet. True if every job has one at the end."""
     complete = True
     for job in jobs:
-        if job.path(place).exists():
+        if job.done(place):
             continue
         folder = RunFolder(place.work / job.experiment / job.key)
         folder.path.mkdir(parents=True, exist_ok=True)
@@ -65,7 +76,7 @@ def run_jobs(jobs: Iterable[Job], place: Place) -> bool:
             complete = False
             continue
         try:
-            if not job.path(place).exists():
+            if not job.done(place):
                 place.say(f"{job.experiment}/{job.key}: running")
                 started = time.monotonic()
                 figures = job.work(folder.path / "run")
@@ -91,13 +102,17 @@ def _write(job: Job, place: Place, figures: dict[str, Any], seconds: float) -> N
 
 def read_results(place: Place, experiment: str) -> list[dict[str, Any]]:
     """All results of an experiment, by key."""
-    found = []
-    for path in sorted((place.results / experiment).glob("*.json")):
-        try:
-            found.append(json.loads(path.read_text()))
-        except (OSError, ValueError, RecursionError) as error:
-            raise RunError(f"{path}: not a result file: {error}") from error
-    return found
+    return [_read(path) for path in sorted((place.results / experiment).glob("*.json"))]
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        result = json.loads(path.read_text())
+    except (OSError, ValueError, RecursionError) as error:
+        raise RunError(f"{path}: not a result file: {error}") from error
+    if not isinstance(result, dict):
+        raise RunError(f"{path}: not a result file: expected an object")
+    return result
 
 
 def versions() -> dict[str, str]:

@@ -10,7 +10,7 @@ import torch
 from svmf.experiments.paper import TABLE3
 from svmf.experiments.record import Job, Place, read_results
 from svmf.experiments.tables import markdown_table, mean_spread, write_table
-from svmf.experiments.training_job import training_job
+from svmf.experiments.training_job import cut_mark, cut_note, training_job
 from svmf.plots import image_grid, picture
 from svmf.training import make_config
 from svmf.training.semi_supervised_task import SemiSupervisedTask
@@ -51,7 +51,7 @@ def _job(place: Place, model: str, dim1: int, dim2: int, seed: int) -> Job:
     if place.quick:
         config = make_config(model, data="digits", epochs=1, hidden=(16,), **common)
     else:
-        config = make_config(model, data="mnist", epochs=1000, **common)
+        config = make_config(model, data="mnist", epochs=place.at_most(1000), **common)
     draws = (model, dim1, dim2) == FIGURE_CELL or (place.quick and model == FIGURE_CELL[0])
     path = place.results / "figures" / "analogies-m1m2.png"
     return training_job(
@@ -75,21 +75,24 @@ def draw_analogies(task: Task, path: Path) -> None:
 
 
 def render(place: Place) -> Path:
-    found: dict[tuple[str, int, int], list[float]] = {}
-    for result in read_results(place, "m1m2"):
+    results = read_results(place, "m1m2")
+    found: dict[tuple[str, int, int], list[dict[str, Any]]] = {}
+    for result in results:
         config = result["config"]
         cell = (config["model"], config["dim"], config["dim2"])
-        found.setdefault(cell, []).append(100 * result["figures"]["accuracy"])
+        found.setdefault(cell, []).append(result)
     rows = []
     for dim1, dim2 in sorted({cell[1:] for cell in found}):
         row = [str(dim1), str(dim2)]
         published = TABLE3.get((dim1, dim2))
         for index, model in enumerate(PAIRINGS):
             theirs = f"{published[index][0]} ± {published[index][1]}" if published else "–"
-            row += [mean_spread(found.get((model, dim1, dim2), []), 1), theirs]
+            runs = found.get((model, dim1, dim2), [])
+            accuracies = [100 * run["figures"]["accuracy"] for run in runs]
+            row += [mean_spread(accuracies, 1) + cut_mark(runs), theirs]
         rows.append(row)
     head = ["dim z1", "dim z2"]
     for name in PAIRINGS.values():
         head += [name, "paper"]
-    body = markdown_table(head, rows)
+    body = markdown_table(head, rows) + cut_note(results)
     return write_table(place.results / "table3.md", "Table 3: M1+M2 on MNIST", _NOTES, body)

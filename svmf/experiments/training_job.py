@@ -25,13 +25,16 @@ def training_job(
     evaluation: dict[str, Any] | None = None,
     after: AfterTraining | None = None,
 ) -> Job:
-    """`after` sees the task with its best weights: for figures that need a model."""
+    """`after` sees the task with its best weights: for figures that need a model. A run that was
+    cut is continued, if this configuration allows more epochs."""
 
     def work(folder: Path) -> dict[str, Any]:
         run = RunFolder(folder)
         progress = ProgressLine()
         outcome = (
-            continue_run(folder, {"compile": config.compile}, progress=progress)
+            continue_run(
+                folder, {"compile": config.compile, "epochs": config.epochs}, progress=progress
+            )
             if run.exists()
             else start_run(config, folder, progress=progress)
         )
@@ -53,7 +56,30 @@ def training_job(
             "figures": figures,
         }
 
-    return Job(experiment, key, work)
+    def suffices(result: dict[str, Any]) -> bool:
+        return not was_cut(result) or result["config"]["epochs"] >= config.epochs
+
+    return Job(experiment, key, work, suffices)
+
+
+def was_cut(result: dict[str, Any]) -> bool:
+    """Whether the run reached its number of epochs before its look-ahead ended it."""
+    config = result["config"]
+    return config["look_ahead"] > 0 and result["epochs"] >= config["epochs"]
+
+
+def cut_mark(results: list[dict[str, Any]]) -> str:
+    return "†" if any(was_cut(result) for result in results) else ""
+
+
+def cut_note(results: list[dict[str, Any]]) -> str:
+    """What `cut_mark` means in a table of these results; empty if it marks none of them."""
+    cut = [result["epochs"] for result in results if was_cut(result)]
+    if not cut:
+        return ""
+    fewest, most = min(cut), max(cut)
+    after = str(most) if fewest == most else f"{fewest} to {most}"
+    return f"\n† Runs were cut after {after} epochs, before their look-ahead ended them.\n"
 
 
 def train_command(config: RunConfig) -> str:

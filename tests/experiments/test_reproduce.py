@@ -19,6 +19,7 @@ from svmf.experiments.mnist import DIMS, ESTIMATOR_DIMS, estimator_jobs, table_j
 from svmf.experiments.paper import TABLE1, TABLE2, TABLE3, TABLE4, TABLE4_SETTINGS, TABLE5
 from svmf.experiments.record import Job, Place, read_results, run_jobs
 from svmf.experiments.tables import markdown_table, mean_spread, verdict, welch
+from svmf.experiments.training_job import cut_note, was_cut
 
 TABLES = ("fig1", "table1", "table2", "table3", "table4", "table5", "estimators")
 FIGURES = (
@@ -74,10 +75,37 @@ def test_any_cell_can_be_run_alone(here, capsys):
     assert figures["ll"] == result["figures"]["ll"], "the same bits"
 
 
+def test_a_cut_run_is_continued_when_more_epochs_are_allowed(here, capsys):
+    def epochs_after(*options):
+        assert main(["reproduce", "table1", "--quick", "--dims", "3", *options]) == 0
+        stored = (here / "results-quick" / "mnist" / "svae-d3-seed0.json").read_text()
+        return json.loads(stored)["epochs"], capsys.readouterr().out.count("running")
+
+    assert epochs_after("--epochs", "1") == (1, 2)
+    table = (here / "results-quick" / "table1.md").read_text()
+    assert "1 (1)† |" in table
+    assert "† Runs were cut after 1 epochs" in table
+    assert epochs_after("--epochs", "1") == (1, 0), "as far as this command allows"
+    assert epochs_after() == (2, 2)
+    metrics = here / "runs" / "reproduce-quick" / "mnist" / "svae-d3-seed0" / "run"
+    assert len((metrics / "metrics.jsonl").read_text().splitlines()) == 2, "continued, not repeated"
+    assert epochs_after("--epochs", "1") == (2, 0), "a longer run is kept"
+
+
+def test_a_run_that_ended_by_its_rule_is_not_cut():
+    result = {"epochs": 70, "config": {"epochs": 1000, "look_ahead": 50}}
+    assert (was_cut(result), cut_note([result])) == (False, "")
+    for epochs, look_ahead, cut in ((1000, 50, True), (1200, 50, True), (1000, 0, False)):
+        result = {"epochs": epochs, "config": {"epochs": 1000, "look_ahead": look_ahead}}
+        assert was_cut(result) == cut
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("table9",), "invalid choice"),
+        (("table1", "--epochs", "0"), "--epochs: expected at least 1"),
+        (("fig1", "--epochs", "3"), "--epochs: only for table1, table2, table3, estimators"),
         (("table1", "--seeds", "0"), "--seeds: expected at least 1"),
         (("table1", "--dims", "0"), "--dims: expected dimensions of at least 1"),
         (("table3", "--dims", "5"), "pairs"),
