@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from svmf.experiments import figure1, links, mnist, proposals, semi_supervised
+from svmf.experiments import estimators, figure1, links, mnist, proposals, semi_supervised
 from svmf.experiments.record import Job, Place
 from svmf.plots import curve_figure
 
@@ -47,5 +47,5 @@ EXPERIMENTS = {
     "table3": Experiment(
         2, lambda p, n, d: semi_supervised.jobs(p, n, _pairs(d)), (semi_supervised.render,)
     ),
-    "estimators": Experiment(3, mnist.estimator_jobs, (mnist.render_estimators,)),
+    "estimators": Experiment(3, mnist.estimator_jobs, (estimators.render,)),
 }

@@ -13,7 +13,7 @@ from typing import Any
 from svmf.experiments.mnist_figures import draw_model
 from svmf.experiments.paper import TABLE1, TABLE1_WINNER, TABLE2
 from svmf.experiments.record import Job, Place, read_results
-from svmf.experiments.tables import markdown_table, mean_spread, verdict, welch, write_table
+from svmf.experiments.tables import markdown_table, mean_spread, verdict, write_table
 from svmf.experiments.training_job import cut_mark, cut_note, training_job
 from svmf.training import RunConfig, make_config
 
@@ -26,7 +26,7 @@ ESTIMATORS = (
     ("psvae", "pathwise"),
 )
 LABELS = (100, 600, 1000)
-_NOTES = """
+SETTINGS_NOTE = """
 MNIST, dynamically binarised; 50,000 training, 10,000 validation and 10,000 test images (the last
 sixth of the training file validates). MLP 256-128 / 128-256, Glorot initialisation, Adam 1e-3,
 batches of 64, KL warm-up over 100 epochs, early stopping with a look-ahead of 50 epochs on the
@@ -92,7 +92,7 @@ def results_of(place: Place) -> dict[tuple[str, str, int], list[dict[str, Any]]]
     return found
 
 
-def _values(results: list[dict[str, Any]], name: str) -> list[float]:
+def values_of(results: list[dict[str, Any]], name: str) -> list[float]:
     return [result["figures"][name] for result in results if name in result["figures"]]
 
 
@@ -111,8 +111,8 @@ def render_table1(place: Place) -> Path:
             row = [f"{dim}", letter]
             for index, name in enumerate(("ll", "elbo", "re", "kl")):
                 theirs = _paper(published[index]) if published else "–"
-                row += [mean_spread(_values(runs, name)), theirs]
-            row += [mean_spread(_values(runs, "ll_exact"))]
+                row += [mean_spread(values_of(runs, name)), theirs]
+            row += [mean_spread(values_of(runs, "ll_exact"))]
             row += [mean_spread([run["best_epoch"] for run in runs], 0) + cut_mark(runs)]
             rows.append(row)
     head = ["d", "model", "LL", "paper", "ELBO", "paper", "RE", "paper", "KL", "paper"]
@@ -120,14 +120,14 @@ def render_table1(place: Place) -> Path:
     body += cut_note([run for runs in found.values() for run in runs])
     tests = []
     for dim in dims:
-        gaussian = _values(found.get(("nvae", "pathwise", dim), []), "ll")
-        spherical = _values(found.get(("svae", "pathwise", dim), []), "ll")
+        gaussian = values_of(found.get(("nvae", "pathwise", dim), []), "ll")
+        spherical = values_of(found.get(("svae", "pathwise", dim), []), "ll")
         expected = TABLE1_WINNER.get(dim)
         theirs = "–" if expected is None else expected or "none"
         tests.append([str(dim), verdict(gaussian, spherical), theirs])
     body += "\nLog-likelihood, N against S:\n\n"
     body += markdown_table(["d", "better, ours", "better, paper (p < 0.01)"], tests)
-    return write_table(place.results / "table1.md", "Table 1: MNIST", _NOTES, body)
+    return write_table(place.results / "table1.md", "Table 1: MNIST", SETTINGS_NOTE, body)
 
 
 def render_table2(place: Place) -> Path:
@@ -149,7 +149,7 @@ def render_table2(place: Place) -> Path:
                 row += [_paper(published, 1) if published else "–"]
             rows.append([*row, verdict(model_means["nvae"], model_means["svae"])])
     head = ["d", "labels", "N-VAE", "paper", "S-VAE", "paper", "better, ours"]
-    notes = _NOTES + (
+    notes = SETTINGS_NOTE + (
         "\nM1: 5-NN on posterior means of the models of table 1, Euclidean for N, geodesic for S; "
         "labels balanced over the classes, 20 label draws per trained model. Mean and spread are "
         "over all draws of all models; the test is between the models, each by the mean of its "
@@ -157,40 +157,3 @@ def render_table2(place: Place) -> Path:
     )
     body = markdown_table(head, rows)
     return write_table(place.results / "table2.md", "Table 2: k-NN on MNIST", notes, body)
-
-
-def render_estimators(place: Place) -> Path:
-    found = results_of(place)
-    names = {
-        ("svae", "pathwise"): "vMF, pathwise",
-        ("svae", "corrected"): "vMF, g_rep + g_cor (paper)",
-        ("svae", "rejection"): "vMF, g_rep alone",
-        ("psvae", "pathwise"): "power spherical",
-    }
-    rows = []
-    for dim in sorted({dim for _, _, dim in found}):
-        base = _values(found.get(("svae", "pathwise", dim), []), "ll")
-        for (model, gradient), name in names.items():
-            runs = found.get((model, gradient, dim), [])
-            if not runs or dim not in (*ESTIMATOR_DIMS, 2):
-                continue
-            p = welch(base, _values(runs, "ll"))
-            rows.append(
-                [
-                    str(dim),
-                    name,
-                    *(mean_spread(_values(runs, figure)) for figure in ("ll", "elbo", "re", "kl")),
-                    mean_spread([run["best_epoch"] for run in runs], 0) + cut_mark(runs),
-                    "–" if p is None or (model, gradient) == ("svae", "pathwise") else f"{p:.2g}",
-                ]
-            )
-    head = ["d", "posterior, gradient", "LL", "ELBO", "RE", "KL", "best epoch", "p (LL)"]
-    notes = _NOTES + (
-        "\nThe last column tests the LL against the pathwise vMF of the same dimension. At d = 2 "
-        "the sampler inverts the distribution function and rejects nothing, so that the three "
-        "estimators are one."
-    )
-    body = markdown_table(head, rows) + cut_note([run for runs in found.values() for run in runs])
-    return write_table(
-        place.results / "estimators.md", "Gradient estimators and posteriors", notes, body
-    )

@@ -52,6 +52,9 @@ def training_job(
             "epochs": outcome.epoch,
             "best_epoch": outcome.best_epoch,
             "best_validation": outcome.best_score,
+            "validation_scores": [
+                round(epoch["validation"][task.score], 3) for epoch in run.read_metrics()
+            ],
             "training_seconds": round(run.training_seconds(), 3),
             "figures": figures,
         }

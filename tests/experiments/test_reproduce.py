@@ -15,6 +15,7 @@ from svmf.cli import main
 from svmf.cli.reproduce import NAMES
 from svmf.data import CircleSet, make_circle
 from svmf.experiments.catalogue import EXPERIMENTS
+from svmf.experiments.estimators import MARGIN, common_target, epochs_to
 from svmf.experiments.mnist import DIMS, ESTIMATOR_DIMS, estimator_jobs, table_jobs
 from svmf.experiments.paper import TABLE1, TABLE2, TABLE3, TABLE4, TABLE4_SETTINGS, TABLE5
 from svmf.experiments.record import Job, Place, read_results, run_jobs
@@ -90,6 +91,18 @@ def test_a_cut_run_is_continued_when_more_epochs_are_allowed(here, capsys):
     metrics = here / "runs" / "reproduce-quick" / "mnist" / "svae-d3-seed0" / "run"
     assert len((metrics / "metrics.jsonl").read_text().splitlines()) == 2, "continued, not repeated"
     assert epochs_after("--epochs", "1") == (2, 0), "a longer run is kept"
+
+
+def test_epochs_to_a_target_that_every_run_reaches():
+    """By hand: means of five epochs 2, 3, 4 and 1.5, 3.5; the least far comes to 3.5."""
+    fast = {"validation_scores": [2.0, 2.0, 2.0, 2.0, 2.0, 7.0, 7.0]}
+    slow = {"validation_scores": [1.5, 1.5, 1.5, 1.5, 1.5, 11.5]}
+    forgotten = {"epochs": 7}  # a result from before scores were kept
+    runs = [fast, slow, forgotten]
+    assert common_target(runs) == 3.5 - MARGIN == 3.0
+    assert epochs_to(3.0, runs) == [6, 6]
+    assert epochs_to(3.9, runs) == [7]
+    assert common_target([forgotten]) is None
 
 
 def test_a_run_that_ended_by_its_rule_is_not_cut():
