@@ -2,11 +2,13 @@
 """One process or several: under torchrun the same code trains data-parallel (gloo on the CPU, NCCL
 on GPUs). Everything that the trainer needs to know of its companions is here."""
 
+import importlib
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from svmf.errors import ConfigError
 
@@ -23,6 +25,10 @@ class Processes:
                 local = int(os.environ.get("LOCAL_RANK", "0"))
                 self.device = torch.device("cuda", local)
                 torch.cuda.set_device(self.device)
+            # Its functions have the default group of the moment of their import among their default
+            # arguments: imported later, by torch itself, it keeps the group and its threads alive
+            # for good, and those can abort the process while the interpreter ends.
+            importlib.import_module("torch.distributed.nn")
             backend = "nccl" if self.device.type == "cuda" else "gloo"
             torch.distributed.init_process_group(backend)
 
@@ -31,12 +37,16 @@ class Processes:
         """Whether this process is the one that writes files and speaks."""
         return self.rank == 0
 
-    def wrap(self, model: nn.Module) -> nn.Module:
-        """The model with its gradients averaged over all processes."""
+    def average_gradients(self, weights: Sequence[Tensor]) -> None:
+        """Over all processes, by one sum of all gradients: the networks are small. A
+        DistributedDataParallel would still hold the group when `close` is to end it."""
         if self.count == 1:
-            return model
-        ids = [self.device.index] if self.device.type == "cuda" else None
-        return nn.parallel.DistributedDataParallel(model, device_ids=ids)
+            return
+        gradients = [weight.grad for weight in weights if weight.grad is not None]
+        flat = self.mean(torch.cat([gradient.flatten() for gradient in gradients]))
+        parts = flat.split([gradient.numel() for gradient in gradients])
+        for gradient, part in zip(gradients, parts, strict=True):
+            gradient.copy_(part.view_as(gradient))
 
     def mean(self, values: Tensor) -> Tensor:
         """The mean over the processes, in place."""
@@ -62,6 +72,7 @@ class Processes:
         return items
 
     def close(self) -> None:
+        """Ends the process group and its threads."""
         if self.count > 1 and torch.distributed.is_initialized():
             torch.distributed.destroy_process_group()
 

@@ -90,8 +90,15 @@ class Trainer:
         captures = self.task.capturable and self.device.type == "cpu" and self.processes.count == 1
         if self.config.compile and captures:
             return captured(self.task.model, self._weights)
-        model: Any = self.processes.wrap(self.task.model)
-        return by_autograd(torch.compile(model) if self.config.compile else model, self._weights)
+        model: Any = torch.compile(self.task.model) if self.config.compile else self.task.model
+        alone = by_autograd(model, self._weights)
+
+        def evaluate(*inputs: Tensor) -> tuple[Tensor, Tensor]:
+            result = alone(*inputs)
+            self.processes.average_gradients(self._weights)
+            return result
+
+        return alone if self.processes.count == 1 else evaluate
 
     def _prepare(self) -> None:
         state = self.folder.load_checkpoint()

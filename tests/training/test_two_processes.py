@@ -3,6 +3,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -11,14 +12,18 @@ from svmf.errors import RunError
 from svmf.training import RunFolder, continue_run, make_config, start_run
 
 
-def torchrun(*arguments, processes=2):
+def two_processes(*command):
     return subprocess.run(
         [
             sys.executable, "-m", "torch.distributed.run", "--standalone",
-            "--nproc-per-node", str(processes), "-m", "svmf", *arguments,
+            "--nproc-per-node", "2", *command,
         ],
         capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
+
+
+def torchrun(*arguments):
+    return two_processes("-m", "svmf", *arguments)
 
 
 def both_ways(tmp_path, model, **options):
@@ -60,6 +65,24 @@ def test_with_noise_the_curves_agree(tmp_path):
     assert len(RunFolder(tmp_path / "two").read_metrics()) == 7
     with pytest.raises(RunError, match="made by 2 processes, cannot be continued by 1"):
         continue_run(tmp_path / "two")
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
+def test_no_thread_of_the_process_group_outlives_the_run(tmp_path):
+    """One that does can abort the process while the interpreter ends, rarely and on busy machines
+    only: exit code -6, "terminate called without an active exception"."""
+    script = tmp_path / "train.py"
+    script.write_text(
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from svmf.training import make_config, start_run\n"
+        "start_run(make_config('ae', data='circle', dim=2, epochs=1), sys.argv[1])\n"
+        "print([task.read_text().strip() for task in Path('/proc/self/task').glob('*/comm')])\n"
+    )
+    result = two_processes(str(script), str(tmp_path / "run"))
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.count("[") == 2
+    assert "gloo" not in result.stdout
 
 
 def test_bad_batch_and_graphs(tiny_images, tiny_graph, tmp_path):
