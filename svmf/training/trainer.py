@@ -98,7 +98,7 @@ class Trainer:
             self.processes.average_gradients(self._weights)
             return result
 
-        return alone if self.processes.count == 1 else evaluate
+        return evaluate
 
     def _prepare(self) -> None:
         state = self.folder.load_checkpoint()
