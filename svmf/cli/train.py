@@ -54,6 +54,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     model.add_argument("--alpha", type=float, help="M1+M2: weight of the classification loss")
     model.add_argument("--labels", type=int, help="M1+M2: number of labelled rows (default 100)")
     model.add_argument("--labelled-batch", type=int, help="M1+M2: labelled rows in each step")
+    model.add_argument(
+        "--label-tolerance",
+        type=float,
+        metavar="Q",
+        help="M1+M2: leave out labels that together have this probability (0; 1e-4 is faster)",
+    )
     model.add_argument("--dropout", type=float, help="graphs: dropout rate")
     model.add_argument("--kl-weight", type=float, help="graphs: KL weight (default 1/nodes)")
     model.add_argument("--multiplier", type=float, help="graphs: start of the dot product's factor")
@@ -87,8 +93,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 _CONFIG_OPTIONS = (
     "data", "data_root", "validation_rows", "dim", "dim2", "hidden", "gradient", "alpha", "labels",
-    "labelled_batch", "dropout", "kl_weight", "multiplier", "split_seed", "epochs", "batch_size",
-    "lr", "beta", "warm_up", "look_ahead", "clip", "seed", "device", "threads", "compile",
+    "labelled_batch", "label_tolerance", "dropout", "kl_weight", "multiplier", "split_seed",
+    "epochs", "batch_size", "lr", "beta", "warm_up", "look_ahead", "clip", "seed", "device",
+    "threads", "compile",
 )  # fmt: skip
 
 

@@ -23,11 +23,14 @@ MAIN_CELLS = 4
 FIGURE_CELL = ("m1m2-sn", 50, 50)
 # 20 labelled rows beside 100 others in each step: the objective is that of any number, and all
 # hundred would nearly double the cost of a step
-SETTINGS: dict[str, Any] = {"alpha": 1.0, "labels": 100, "labelled_batch": 20}
+SETTINGS: dict[str, Any] = {
+    "alpha": 1.0, "labels": 100, "labelled_batch": 20, "label_tolerance": 1e-4,
+}  # fmt: skip
 _NOTES = """
 MNIST, 100 labels (ten of each class, drawn by the run's seed), the others unlabelled; one hidden
 layer of 500 ReLU units in every network, Adam 1e-3, batches of 100 without and 20 with labels,
-trained end to end, the unobserved label summed out exactly. The loss is the mean bound over all
+trained end to end, the unobserved label summed out (in training without labels that together have a
+probability of 1e-4; the runs of seed 0 took all). The loss is the mean bound over all
 data, to which each labelled image contributes as much as each other one, plus alpha = 1 times the
 mean cross-entropy of the labelled ones. Early stopping with a look-ahead of 50 epochs on the
 validation bound, which uses no label; the epoch of the best bound is reported. Accuracy of q(y|z1)

@@ -2,8 +2,9 @@
 """M1+M2 (Kingma et al. 2014), trained end to end, with any pair of latents.
 
 Generative: p(y) p(z2) p(z1|y,z2) p(x|z1). Inference: q(z1|x) q(y|z1) q(z2|z1,y). An unobserved
-label is summed out exactly: the bound of an unlabelled row is the q(y|z1)-weighted sum over all
-classes plus the entropy of q(y|z1).
+label is summed out: the bound of an unlabelled row is the q(y|z1)-weighted sum over all classes
+plus the entropy of q(y|z1). Most labels of most rows soon have no probability worth mentioning, and
+every one costs two networks: a training step may leave them out (`labels_per_row`).
 """
 
 import math
@@ -65,9 +66,16 @@ class SemiSupervisedVAE(nn.Module):
     """`alpha` scales the classification loss of the labelled rows, `labelled_weight` their bound,
     both beside the mean bound of the unlabelled rows. The mean over all data weights the labelled
     bound by labelled rows / unlabelled rows; a weight of 1 makes a hundred labelled images count as
-    much as all others together, and they are learned by heart."""
+    much as all others together, and they are learned by heart.
 
-    terms: ClassVar[tuple[str, ...]] = ("re", "kl", "spread", "labelled", "accuracy")
+    `label_tolerance` is the mean probability per row that a step may leave out of the sum over
+    labels. The term `labels_per_row` counts how many (row, label) pairs it would take to stay
+    within it; the attribute of that name, None for all, says how many the step takes, the most
+    probable ones of the batch."""
+
+    terms: ClassVar[tuple[str, ...]] = (
+        "re", "kl", "spread", "labelled", "accuracy", "labels_per_row",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -79,9 +87,12 @@ class SemiSupervisedVAE(nn.Module):
         hidden: int = 500,
         alpha: float = 1.0,
         labelled_weight: float = 1.0,
+        label_tolerance: float = 0.0,
     ) -> None:
         super().__init__()
         self.latent1, self.latent2 = latent1, latent2
+        self.label_tolerance = label_tolerance
+        self.labels_per_row: float | None = None
         self.classes, self.alpha, self.labelled_weight = classes, alpha, labelled_weight
         self.likelihood = likelihood
         self.encoder1 = mlp([inputs, hidden], latent1.head_sizes)
@@ -104,8 +115,11 @@ class SemiSupervisedVAE(nn.Module):
         z1_free, z1_given = z1.split(split)
         log_q_free, log_q_given = log_q.split(split)
 
-        q = log_q_free.exp()
-        summed_out = (q * (self._code_terms(z1_free, None) - log_q_free)).sum(-1)
+        summed_out = (
+            self._sum_over_labels(z1_free, log_q_free)
+            if self.labels_per_row is None
+            else self._sum_over_likely_labels(z1_free, log_q_free, self.labels_per_row)
+        )
         observed = self._code_terms(z1_given, labels)
         code = torch.cat([summed_out, observed])
         log_q_label = log_q_given.gather(1, labels.unsqueeze(1)).squeeze(1)
@@ -122,8 +136,30 @@ class SemiSupervisedVAE(nn.Module):
         kl = -(code + entropy1)[: split[0]].mean()
         spread = self.latent1.spread(posterior1)[: split[0]].mean()
         right = (log_q_given.argmax(-1) == labels).to(re.dtype).mean()
-        terms = [re[: split[0]].mean(), kl, spread, -log_q_label.mean(), right]
+        needed = self._labels_needed(log_q_free.detach())
+        terms = [re[: split[0]].mean(), kl, spread, -log_q_label.mean(), right, needed]
         return loss, torch.stack([term.detach() for term in terms])
+
+    def _sum_over_labels(self, z1: Tensor, log_q: Tensor) -> Tensor:
+        """E_q(y|z1) [code terms - log q(y|z1)], [rows]."""
+        return (log_q.exp() * (self._code_terms(z1, None) - log_q)).sum(-1)
+
+    def _sum_over_likely_labels(self, z1: Tensor, log_q: Tensor, per_row: float) -> Tensor:
+        """The same without the least probable pairs of row and label. A left-out pair would have
+        added its q times the rest, to the gradient too: both vanish with q."""
+        flat = log_q.flatten()
+        pairs = flat.detach().topk(min(math.ceil(per_row * len(z1)), len(flat)), sorted=False)
+        rows, labels = pairs.indices // self.classes, pairs.indices % self.classes
+        log_q = flat.index_select(0, pairs.indices)
+        added = log_q.exp() * (self._code_terms(z1.index_select(0, rows), labels) - log_q)
+        return torch.zeros_like(z1[:, 0]).index_add(0, rows, added)
+
+    def _labels_needed(self, log_q: Tensor) -> Tensor:
+        if self.label_tolerance == 0:
+            return log_q.new_full((), self.classes)
+        left_out = log_q.exp().flatten().sort().values.cumsum(0)
+        needed = left_out > self.label_tolerance * len(log_q)
+        return needed.to(log_q.dtype).sum() / len(log_q)
 
     def _code_terms(self, z1: Tensor, labels: Tensor | None) -> Tensor:
         """E log p(z1|y,z2) + log p(y) - KL(q(z2|z1,y) || p(z2)): [rows] for given labels, [rows,
@@ -144,7 +180,7 @@ class SemiSupervisedVAE(nn.Module):
         posterior1 = self.latent1.posterior(self.encoder1(x))
         z1, _, _ = self.latent1.draw(posterior1)
         log_q = F.log_softmax(self.classifier(z1), dim=-1)
-        code = (log_q.exp() * (self._code_terms(z1, None) - log_q)).sum(-1)
+        code = self._sum_over_labels(z1, log_q)
         kl = -(code + self.latent1.entropy(posterior1))
         re = self.likelihood(self.decoder(z1), x)
         return torch.stack([re, kl, self.latent1.spread(posterior1)])

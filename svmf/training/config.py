@@ -65,6 +65,7 @@ class RunConfig:
     labels: int = 100  # M1+M2: labelled training rows
     labelled_batch: int | None = None  # M1+M2: labelled rows per step; None: as batch_size
     alpha: float = 1.0  # M1+M2: weight of the classification loss
+    label_tolerance: float = 0.0  # M1+M2: probability that the sum over labels may leave out
     dropout: float = 0.0  # graphs
     kl_weight: float | None = None  # graphs: weight of the mean KL; None: 1 / nodes
     multiplier: float = 5.0  # graphs: start of the learnable factor of the dot product
@@ -129,6 +130,7 @@ _TYPES: dict[str, tuple[type[Any], ...]] = {
     "hidden": (tuple, type(None)),
     "labelled_batch": (int, type(None)),
     "alpha": (int, float),
+    "label_tolerance": (int, float),
     "dropout": (int, float),
     "kl_weight": (int, float, type(None)),
     "multiplier": (int, float),
@@ -187,6 +189,8 @@ def check_config(config: RunConfig) -> RunConfig:
     if config.labelled_batch is not None:
         _require(config.labelled_batch >= 1, "labelled-batch", "at least 1", config.labelled_batch)
     _require(config.alpha >= 0, "alpha", "at least 0", config.alpha)
+    tolerance = config.label_tolerance
+    _require(0 <= tolerance < 1, "label-tolerance", "a probability in [0, 1)", tolerance)
     _require(0 <= config.dropout < 1, "dropout", "a number in [0, 1)", config.dropout)
     _require(config.multiplier > 0, "multiplier", "a positive number", config.multiplier)
     _require(config.threads is None or config.threads >= 1, "threads", "at least 1", config.threads)

@@ -6,7 +6,7 @@ the guards of a compiled model. A captured step is one compiled function from we
 loss and gradients, with none of the three inside (docs/training.md has the figures).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import torch
@@ -31,14 +31,17 @@ def by_autograd(model: Callable[..., Any], weights: Sequence[Tensor]) -> Evaluat
     return evaluate
 
 
-def captured(model: nn.Module, weights: Sequence[Tensor]) -> Evaluate:
+def captured(
+    model: nn.Module, weights: Sequence[Tensor], variant: Callable[[], Hashable] = lambda: None
+) -> Evaluate:
     """The same as `by_autograd`, from one compiled function per shape of the batch. The model must
-    be a function of its dense weights and inputs, without branches on their values."""
-    functions: dict[tuple[torch.Size, ...], Callable[..., Any]] = {}
+    be a function of its dense weights and inputs, without branches on their values, for as long as
+    `variant` gives the same answer."""
+    functions: dict[tuple[Hashable, ...], Callable[..., Any]] = {}
     values = [weight.detach() for weight in weights]
 
     def evaluate(*inputs: Tensor) -> tuple[Tensor, Tensor]:
-        key = tuple([tensor.shape for tensor in inputs])
+        key = (variant(), *[tensor.shape for tensor in inputs])
         function = functions.get(key)
         if function is None:
             function = functions[key] = _capture(model, [*values, *inputs])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """M1+M2 on images: each step takes rows without labels and a few rows with theirs."""
 
+from collections.abc import Hashable
 from typing import Any
 
 import torch
@@ -15,6 +16,16 @@ from svmf.training.randomness import Purpose, generator, noise_from
 from svmf.training.rows import BinarizedRows, EpochOrder
 from svmf.training.task import Task
 from svmf.training.vae_task import EVALUATION_ROWS, TEST_SEED, check_batch
+
+# Labels per row that a step may take instead of all: a few values, since each is compiled anew.
+LABELS_PER_ROW = (1.5, 2.0, 3.0, 5.0)
+_RESERVE = 1.1  # the means of an epoch are to suffice for most batches of the next
+
+
+def labels_to_take(needed: float | None, classes: int) -> float | None:
+    """The labels per row of the next epoch, None for all, from what the last one needed."""
+    enough = [n for n in LABELS_PER_ROW if needed is not None and _RESERVE * needed <= n < classes]
+    return enough[0] if enough else None
 
 
 class SemiSupervisedTask(Task):
@@ -38,6 +49,7 @@ class SemiSupervisedTask(Task):
         self._labels = labels[chosen].to(self.device)
         self._order = EpochOrder(len(labels), config.batch_size, config.seed, processes)
         self._labelled_order = torch.empty(0, dtype=torch.int64)
+        self._labels_needed: float | None = None  # per row, in the last epoch
         self._labelled_batch = min(config.labelled_batch or config.batch_size, config.labels)
         self.model: SemiSupervisedVAE = SemiSupervisedVAE(
             self.images.pixels,
@@ -48,6 +60,7 @@ class SemiSupervisedTask(Task):
             hidden=(config.hidden or (500,))[0],
             alpha=config.alpha,
             labelled_weight=config.labels / len(labels),
+            label_tolerance=config.label_tolerance,
         ).to(self.device)
 
     @property
@@ -56,12 +69,20 @@ class SemiSupervisedTask(Task):
 
     def begin_epoch(self, epoch: int) -> None:
         self._order.begin_epoch(epoch)
+        self.model.labels_per_row = labels_to_take(self._labels_needed, self.model.classes)
         # the labelled rows go round and round: whole permutations, one after the other
         draw = generator(Purpose.ORDER, self.config.seed, epoch, 1 + self.processes.rank)
         rounds = -(-self.steps * self._labelled_batch // len(self._labels))
         self._labelled_order = torch.cat(
             [torch.randperm(len(self._labels), generator=draw) for _ in range(rounds)]
         )
+
+    def end_epoch(self, terms: dict[str, float]) -> None:
+        self._labels_needed = terms["labels_per_row"]
+
+    @property
+    def variant(self) -> Hashable:
+        return self.model.labels_per_row
 
     def batch(self, step: int) -> tuple[Tensor, ...]:
         size = self._labelled_batch
@@ -89,11 +110,12 @@ class SemiSupervisedTask(Task):
             return dict(self._figures_of("test", 0, 1, TEST_SEED))
 
     def random_state(self) -> Any:
-        return [self.unlabelled.state(), self.labelled.state()]
+        return [self.unlabelled.state(), self.labelled.state(), self._labels_needed]
 
     def restore_random_state(self, state: Any) -> None:
-        self.unlabelled.restore(state[0])
-        self.labelled.restore(state[1])
+        unlabelled, labelled, self._labels_needed = state
+        self.unlabelled.restore(unlabelled)
+        self.labelled.restore(labelled)
 
     def _figures_of(self, part: str, start: int, stride: int, *entropy: int) -> dict[str, float]:
         split = getattr(self.images, part)

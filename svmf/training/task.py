@@ -3,6 +3,7 @@
 figures of a finished model. One subclass per kind of model."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Hashable
 from typing import Any, ClassVar
 
 import torch
@@ -32,6 +33,14 @@ class Task(ABC):
     @abstractmethod
     def begin_epoch(self, epoch: int) -> None: ...
 
+    def end_epoch(self, terms: dict[str, float]) -> None:  # noqa: B027  (most tasks do nothing)
+        """Sees the means of the epoch's terms, equal on every process."""
+
+    @property
+    def variant(self) -> Hashable:
+        """Which function the model's forward is, if it is not always the same one."""
+        return None
+
     @abstractmethod
     def batch(self, step: int) -> tuple[Tensor, ...]:
         """The arguments of the model's forward, but for beta."""
@@ -50,7 +59,8 @@ class Task(ABC):
 
     @abstractmethod
     def random_state(self) -> Any:
-        """The state of the task's own random streams, as plain data and tensors."""
+        """The task's own random streams and whatever else it carries from epoch to epoch, as plain
+        data and tensors."""
 
     @abstractmethod
     def restore_random_state(self, state: Any) -> None: ...

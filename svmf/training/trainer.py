@@ -89,7 +89,7 @@ class Trainer:
         """How a step evaluates the loss and its gradients."""
         captures = self.task.capturable and self.device.type == "cpu" and self.processes.count == 1
         if self.config.compile and captures:
-            return captured(self.task.model, self._weights)
+            return captured(self.task.model, self._weights, lambda: self.task.variant)
         model: Any = torch.compile(self.task.model) if self.config.compile else self.task.model
         alone = by_autograd(model, self._weights)
 
@@ -156,6 +156,7 @@ class Trainer:
                 for name, tensor in self.task.model.state_dict().items()
             }
         train = self.task.figures(terms)
+        self.task.end_epoch(terms)
         record = {
             "epoch": self._epoch,
             "beta": self._beta.item(),

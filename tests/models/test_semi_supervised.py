@@ -51,11 +51,8 @@ def bound_by_hand(model, x, z1, posterior1, z2_of_label):
     return total
 
 
-@pytest.mark.parametrize("pair", PAIRS)
-def test_bound_sums_out_the_label(pair, monkeypatch):
-    model = make(pair)
-    x = rows(6)
-    # draws are replaced by posterior means, so that both ways see the same z1 and z2
+def draw_means(model, monkeypatch):
+    """Draws become posterior means, so that two ways to the bound see the same z1 and z2."""
     for latent in (model.latent1, model.latent2):
         draw = type(latent).draw
 
@@ -63,6 +60,13 @@ def test_bound_sums_out_the_label(pair, monkeypatch):
             return draw(latent, posterior)._replace(z=latent.mean(posterior))
 
         monkeypatch.setattr(latent, "draw", mean_draw)
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_bound_sums_out_the_label(pair, monkeypatch):
+    model = make(pair)
+    x = rows(6)
+    draw_means(model, monkeypatch)
     with torch.no_grad():
         posterior1 = model.latent1.posterior(model.encoder1(x))
         z1 = model.latent1.mean(posterior1)
@@ -74,6 +78,44 @@ def test_bound_sums_out_the_label(pair, monkeypatch):
         expected = bound_by_hand(model, x, z1, posterior1, z2_of_label)
         re, kl, _ = model.elbo_terms(x)
     torch.testing.assert_close(re - kl, expected)
+
+
+def loss_and_gradients(model, labels_per_row):
+    model.labels_per_row = labels_per_row
+    loss, terms = model(rows(6), rows(3, 1), torch.arange(3), ONE.double())
+    return [loss.detach(), terms, *torch.autograd.grad(loss, list(model.parameters()))]
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_all_pairs_of_row_and_label_make_the_whole_sum(pair, monkeypatch):
+    model = make(pair)
+    draw_means(model, monkeypatch)
+    exact = loss_and_gradients(model, None)
+    for ours, whole in zip(loss_and_gradients(model, 3.0), exact, strict=True):
+        torch.testing.assert_close(ours, whole)
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_improbable_labels_can_be_left_out(pair, monkeypatch):
+    """The third label has a probability of about 1e-8: without it, value and gradients are the
+    same to that order. Without a label that has a probability, they are not."""
+    model = make(pair)
+    draw_means(model, monkeypatch)
+    model.classifier[-1].bias.data[2] = -18.0
+    exact = loss_and_gradients(model, None)
+    for ours, whole in zip(loss_and_gradients(model, 2.0), exact, strict=True):
+        torch.testing.assert_close(ours, whole, rtol=1e-5, atol=1e-5)
+    assert abs(float(loss_and_gradients(model, 1.0)[0] - exact[0])) > 0.1
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "needed"), [(0.0, 3.0), (1e-6, 3.0), (0.06, 2.5), (0.16, 2.0), (0.5, 1.0)]
+)
+def test_labels_needed_leave_out_no_more_than_the_tolerance(tolerance, needed):
+    model = make(PAIRS[0])
+    model.label_tolerance = tolerance
+    q = torch.tensor([[0.7, 0.2, 0.1], [0.5, 0.3, 0.2]])  # of mean 0.05 for the least pair
+    assert float(model._labels_needed(q.log())) == needed
 
 
 @pytest.mark.parametrize("shape", [(6, 4), (6, 3, 4)], ids=["shared code", "code per label"])

@@ -45,6 +45,19 @@ def test_train_and_evaluate(model, gradient, options, tmp_path):
     assert leftovers == {"config.json", "metrics.jsonl", "timing.jsonl", "checkpoint.pt", ".lock"}
 
 
+def test_improbable_labels_are_left_out_once_there_are_some(options, tmp_path):
+    """At first every label is taken; the figures stay those of the whole sum."""
+    same = options("m1m2-nn", epochs=20, lr=0.01)
+    for name, tolerance in (("whole", 0.0), ("part", 0.01)):
+        start_run(make_config("m1m2-nn", label_tolerance=tolerance, **same), tmp_path / name)
+    whole, part = (RunFolder(tmp_path / name).read_metrics() for name in ("whole", "part"))
+    assert whole[0] == part[0]
+    assert whole[-1] != part[-1]
+    for name in ("elbo", "accuracy"):
+        wanted = whole[-1]["validation"][name]
+        assert part[-1]["validation"][name] == pytest.approx(wanted, rel=0.05)
+
+
 def test_evaluation_is_a_function_of_the_run(options, tmp_path):
     start_run(make_config("svae", **options("svae")), tmp_path / "run")
     first = evaluate_run(tmp_path / "run", samples=5)

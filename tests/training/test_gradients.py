@@ -44,6 +44,25 @@ def test_captured_equals_autograd(model, gradient, options):
         assert (ours - theirs).abs().max() <= TOLERANCE * theirs.abs().max().clamp(min=1)
 
 
+def test_another_variant_is_another_function(monkeypatch):
+    made = []
+
+    def capture(model, example):
+        number = torch.tensor(float(len(made)))
+        made.append(number)
+        return lambda *arguments: (number, None)
+
+    monkeypatch.setattr("svmf.training.gradients._capture", capture)
+    variant = ["all"]
+    evaluate = captured(torch.nn.Module(), [], lambda: variant[0])
+    x = torch.zeros(2)
+    losses = []
+    for variant[0] in ("all", "few", "all", "few"):
+        losses.append(float(evaluate(x)[0]))
+    assert losses == [0.0, 1.0, 0.0, 1.0]
+    assert len(made) == 2
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
 def test_captured_run_continues_to_the_bit(options, tmp_path):

@@ -12,6 +12,7 @@ from svmf.training.early_stopping import EarlyStopping, warm_up_weight
 from svmf.training.processes import Processes
 from svmf.training.randomness import Purpose, derived_seed, noise_from
 from svmf.training.rows import BinarizedRows, EpochOrder
+from svmf.training.semi_supervised_task import labels_to_take
 
 
 def test_look_ahead():
@@ -44,6 +45,14 @@ def test_never_without_look_ahead():
 def test_warm_up_weight():
     assert [warm_up_weight(epoch, 4) for epoch in (1, 2, 4, 5)] == [0.25, 0.5, 1.0, 1.0]
     assert warm_up_weight(1, 0) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("needed", "classes", "taken"),
+    [(None, 10, None), (1, 10, 1.5), (1.5, 10, 2), (4, 10, 5), (9.9, 10, None), (2, 2, None)],
+)
+def test_labels_to_take(needed, classes, taken):
+    assert labels_to_take(needed, classes) == taken
 
 
 class Fixed(Processes):
@@ -121,6 +130,7 @@ def test_configuration_survives_its_file(model):
         ("svgae", {"dropout": 1.0}, "--dropout"),
         ("m1m2-sn", {"dim2": 0}, "--dim2"),
         ("m1m2-sn", {"labels": 0}, "--labels"),
+        ("m1m2-sn", {"label_tolerance": 1.0}, "--label-tolerance"),
         ("svae", {"validation_rows": 0}, "--validation-rows"),
         ("svgae", {"validation_rows": 5}, "only image sets"),
         ("vae", {}, "unknown model 'vae'"),
