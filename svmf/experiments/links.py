@@ -26,6 +26,7 @@ GRAPHS = ("cora", "citeseer", "pubmed")
 MODELS = ("nvgae", "svgae")
 SETTINGS = ("appendix", "raised-lr", "dz64")
 SPLITS = ("fixed", "own")
+Cell = tuple[str, str, str, str]  # graph, model, setting, split
 _NOTES = """
 85/5/10 per cent of the undirected edges for training, validation and test (5,278 / 4,552 / 44,324
 unique edges), as many absent edges beside the validation and test edges; one absent edge sampled
@@ -106,12 +107,17 @@ def draw_nodes(task: Task, folder: Path) -> None:
     draw(codes, task.graph.labels, title, folder / f"latent-cora-{task.config.model}.png")
 
 
-def render(place: Place) -> Path:
-    found: dict[tuple[str, str, str, str], list[dict[str, Any]]] = {}
+def results_of(place: Place) -> dict[Cell, list[dict[str, Any]]]:
+    found: dict[Cell, list[dict[str, Any]]] = {}
     for result in read_results(place, "links"):
         graph, model, rest = result["key"].split("-", 2)
         setting, split, _ = rest.rsplit("-", 2)
         found.setdefault((graph, model, setting, split), []).append(result)
+    return found
+
+
+def render(place: Place) -> Path:
+    found = results_of(place)
     rows = []
     for graph, model, setting, split in sorted(found, key=_table_order):
         runs = found[graph, model, setting, split]
@@ -132,7 +138,7 @@ def render(place: Place) -> Path:
     tests = []
     for graph in GRAPHS:
         for split in SPLITS:
-            gaussian, spherical = (_best_auc(found, graph, model, split) for model in MODELS)
+            gaussian, spherical = (best_auc(found, graph, model, split) for model in MODELS)
             if gaussian and spherical:
                 tests.append([graph, split, verdict(gaussian, spherical)])
     body += "\nAUC, N against S, each with its better learning rate (on the validation edges):\n\n"
@@ -140,15 +146,15 @@ def render(place: Place) -> Path:
     return write_table(place.results / "table4.md", "Table 4: link prediction", _NOTES, body)
 
 
-def _table_order(cell: tuple[str, str, str, str]) -> tuple[int, ...]:
+def _table_order(cell: Cell) -> tuple[int, ...]:
     graph, model, setting, split = cell
     lists: tuple[tuple[str, ...], ...] = (GRAPHS, SPLITS, MODELS, SETTINGS)
     parts = (graph, split, model, setting)
     return tuple(names.index(part) for names, part in zip(lists, parts, strict=True))
 
 
-def _best_auc(
-    found: dict[tuple[str, str, str, str], list[dict[str, Any]]], graph: str, model: str, split: str
+def best_auc(
+    found: dict[Cell, list[dict[str, Any]]], graph: str, model: str, split: str
 ) -> list[float]:
     """The test AUC of the setting with the better mean validation AUC."""
     candidates = [

@@ -96,6 +96,15 @@ def values_of(results: list[dict[str, Any]], name: str) -> list[float]:
     return [result["figures"][name] for result in results if name in result["figures"]]
 
 
+def accuracies_of(results: list[dict[str, Any]], labels: int) -> list[list[float]]:
+    """k-NN accuracies in per cent: for each model those of its label draws."""
+    return [
+        [100 * accuracy for accuracy in result["figures"]["knn"][str(labels)]]
+        for result in results
+        if str(labels) in result["figures"].get("knn", {})
+    ]
+
+
 def _paper(cell: tuple[float, float], digits: int = 2) -> str:
     return f"{cell[0]:.{digits}f} ± {cell[1]:.{digits}f}"
 
@@ -139,11 +148,7 @@ def render_table2(place: Place) -> Path:
             model_means = {}
             row = [str(dim), str(labels)]
             for model in ("nvae", "svae"):
-                per_model = [
-                    [100 * accuracy for accuracy in result["figures"]["knn"][str(labels)]]
-                    for result in found.get((model, "pathwise", dim), [])
-                    if str(labels) in result["figures"].get("knn", {})
-                ]
+                per_model = accuracies_of(found.get((model, "pathwise", dim), []), labels)
                 model_means[model] = [statistics.fmean(draws) for draws in per_model]
                 published = TABLE2.get((model, dim), {}).get(labels)
                 row += [mean_spread([accuracy for draws in per_model for accuracy in draws], 1)]

@@ -77,13 +77,23 @@ def draw_analogies(task: Task, path: Path) -> None:
     picture(canvas, "M1+M2 (S+N): test image, then its style with each label", path)
 
 
-def render(place: Place) -> Path:
-    results = read_results(place, "m1m2")
+def results_of(place: Place) -> dict[tuple[str, int, int], list[dict[str, Any]]]:
+    """By model, dim z1 and dim z2."""
     found: dict[tuple[str, int, int], list[dict[str, Any]]] = {}
-    for result in results:
+    for result in read_results(place, "m1m2"):
         config = result["config"]
         cell = (config["model"], config["dim"], config["dim2"])
         found.setdefault(cell, []).append(result)
+    return found
+
+
+def accuracies_of(runs: list[dict[str, Any]]) -> list[float]:
+    """In per cent."""
+    return [100 * run["figures"]["accuracy"] for run in runs]
+
+
+def render(place: Place) -> Path:
+    found = results_of(place)
     rows = []
     for dim1, dim2 in sorted({cell[1:] for cell in found}):
         row = [str(dim1), str(dim2)]
@@ -91,11 +101,11 @@ def render(place: Place) -> Path:
         for index, model in enumerate(PAIRINGS):
             theirs = f"{published[index][0]} ± {published[index][1]}" if published else "–"
             runs = found.get((model, dim1, dim2), [])
-            accuracies = [100 * run["figures"]["accuracy"] for run in runs]
-            row += [mean_spread(accuracies, 1) + cut_mark(runs), theirs]
+            row += [mean_spread(accuracies_of(runs), 1) + cut_mark(runs), theirs]
         rows.append(row)
     head = ["dim z1", "dim z2"]
     for name in PAIRINGS.values():
         head += [name, "paper"]
-    body = markdown_table(head, rows) + cut_note(results)
+    body = markdown_table(head, rows)
+    body += cut_note([run for runs in found.values() for run in runs])
     return write_table(place.results / "table3.md", "Table 3: M1+M2 on MNIST", _NOTES, body)

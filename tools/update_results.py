@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: MIT
+"""Makes every table that shows results from the JSON files of `results/`: the tables there, and the
+marked ones of README.md and docs/results.md.
+
+    python tools/update_results.py            # after new runs
+    python tools/update_results.py --check    # says what is out of date, changes nothing
+"""
+
+import argparse
+import re
+import statistics
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from svmf.experiments import links, mnist, semi_supervised
+from svmf.experiments.catalogue import EXPERIMENTS
+from svmf.experiments.paper import TABLE1, TABLE2, TABLE3, TABLE4
+from svmf.experiments.record import Place
+from svmf.experiments.tables import SIGNIFICANT, markdown_table, welch
+from svmf.experiments.training_job import cut_mark
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = ("README.md", "docs/results.md")
+MARKED = re.compile(r"<!-- results: (?P<name>[a-z0-9-]+) -->\n.*?<!-- end of results -->", re.S)
+
+
+def mean(values: Sequence[float]) -> str:
+    return f"{statistics.fmean(values):.1f}" if values else "–"
+
+
+def with_winner(gaussian: list[list[float]], spherical: list[list[float]]) -> tuple[str, str]:
+    """Means of N and of S, one or several figures each; bold if all of one are significantly the
+    larger ones."""
+    texts = [" / ".join(mean(values) for values in side) for side in (gaussian, spherical)]
+    p = [welch(n, s) for n, s in zip(gaussian, spherical, strict=True)]
+    if all(value is not None and value < SIGNIFICANT for value in p):
+        ahead = {
+            statistics.fmean(s) > statistics.fmean(n)
+            for n, s in zip(gaussian, spherical, strict=True)
+        }
+        if len(ahead) == 1:
+            winner = int(ahead.pop())
+            texts[winner] = f"**{texts[winner]}**"
+    return texts[0], texts[1]
+
+
+def overview(place: Place) -> str:
+    """README's table."""
+    rows = []
+    vaes = mnist.results_of(place)
+    for dim in mnist.DIMS:
+        runs = [vaes.get((model, "pathwise", dim), []) for model in ("nvae", "svae")]
+        n, s = with_winner(*([mnist.values_of(side, "ll")] for side in runs))
+        theirs = [TABLE1[model, dim][0][0] for model in ("nvae", "svae")]
+        title = f"MNIST, d = {dim}" + (": log-likelihood" if dim == mnist.DIMS[0] else "")
+        rows.append([title, n, f"{theirs[0]:.1f}", s, f"{theirs[1]:.1f}"])
+    counts = (100, 1000)
+    for dim in (2, 5, 10):
+        models = [
+            [
+                list(map(statistics.fmean, mnist.accuracies_of(vaes[model, "pathwise", dim], k)))
+                for k in counts
+            ]
+            for model in ("nvae", "svae")
+        ]
+        n, s = with_winner(*models)
+        theirs_of = [
+            " / ".join(f"{TABLE2[model, dim][k][0]:.1f}" for k in counts)
+            for model in ("nvae", "svae")
+        ]
+        title = f"MNIST, d = {dim}: 5-NN" + (
+            " from 100 / 1000 labels, per cent" if dim == 2 else ""
+        )
+        rows.append([title, n, theirs_of[0], s, theirs_of[1]])
+    stacked = semi_supervised.results_of(place)
+    pair = [stacked.get((model, 10, 10), []) for model in ("m1m2-nn", "m1m2-sn")]
+    n, s = with_winner(*([semi_supervised.accuracies_of(side)] for side in pair))
+    title = "MNIST, M1+M2 (10, 10) from 100 labels, per cent: N+N, S+N"
+    rows.append([title, n, f"{TABLE3[10, 10][0][0]}", s, f"{TABLE3[10, 10][2][0]}"])
+    graphs = links.results_of(place)
+    for graph in links.GRAPHS:
+        n, s = with_winner(
+            *([links.best_auc(graphs, graph, model, "fixed")] for model in links.MODELS)
+        )
+        title = f"{graph.capitalize()}, " + ("link prediction, AUC" if graph == "cora" else "AUC")
+        theirs_of = [f"{TABLE4[graph, model][0][0]}" for model in links.MODELS]
+        rows.append([title, n, theirs_of[0], s, theirs_of[1]])
+    return markdown_table(["", "N, ours", "N, paper", "S, ours", "S, paper"], rows)
+
+
+def likelihoods(place: Place) -> str:
+    """LL and ELBO of table 1, and the gap between them."""
+    found = mnist.results_of(place)
+    rows = []
+    for dim in mnist.DIMS:
+        n, s = (found.get((model, "pathwise", dim), []) for model in ("nvae", "svae"))
+        paper_n, paper_s = TABLE1["nvae", dim], TABLE1["svae", dim]
+        row = [str(dim), f"{len(n)}, {len(s)}"]
+        for index, name in enumerate(("ll", "elbo")):
+            for runs, published in ((n, paper_n), (s, paper_s)):
+                row.append(f"{mean(mnist.values_of(runs, name))}, {published[index][0]:.1f}")
+        for runs, published in ((n, paper_n), (s, paper_s)):
+            gaps = [run["figures"]["ll"] - run["figures"]["elbo"] for run in runs]
+            row.append(f"{mean(gaps)}, {published[0][0] - published[1][0]:.1f}")
+        rows.append(row)
+    head = ["d", "runs N, S", "LL: N, paper", "S, paper", "ELBO: N, paper", "S, paper"]
+    return markdown_table([*head, "LL - ELBO: N, paper", "S, paper"], rows)
+
+
+def stacked_accuracies(place: Place) -> str:
+    found = semi_supervised.results_of(place)
+    rows = []
+    for dims in sorted({cell[1:] for cell in found}):
+        row = [f"{dims[0]}, {dims[1]}"]
+        for index, model in enumerate(semi_supervised.PAIRINGS):
+            runs = found.get((model, *dims), [])
+            ours = mean(semi_supervised.accuracies_of(runs)) + cut_mark(runs)
+            row.append(f"{ours} ({len(runs)}), {TABLE3[dims][index][0]}")
+        rows.append(row)
+    head = ["dim z1, z2", *(f"{name}, paper" for name in semi_supervised.PAIRINGS.values())]
+    return markdown_table(head, rows)
+
+
+BLOCKS = {"overview": overview, "likelihoods": likelihoods, "m1m2": stacked_accuracies}
+
+
+def filled(page: str, place: Place) -> str:
+    def fill(marked: re.Match[str]) -> str:
+        name = marked["name"]
+        return f"<!-- results: {name} -->\n{BLOCKS[name](place)}<!-- end of results -->"
+
+    return MARKED.sub(fill, page)
+
+
+def made_anew(root: Path) -> dict[Path, str]:
+    """Every file that shows results, as it should be."""
+    place = Place(root / "results", root / "results")
+    texts = {root / name: filled((root / name).read_text(), place) for name in PAGES}
+    with TemporaryDirectory() as folder:
+        copy = Path(folder)
+        for part in (root / "results").iterdir():
+            if part.is_dir() and part.name != "figures":
+                (copy / part.name).symlink_to(part)
+        for experiment in EXPERIMENTS.values():
+            for render in experiment.render:
+                made = render(Place(copy, copy))
+                if made.suffix == ".md":
+                    texts[root / "results" / made.name] = made.read_text()
+    return texts
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--check", action="store_true", help="only say what is out of date")
+    check = parser.parse_args().check
+    stale = {path: text for path, text in made_anew(ROOT).items() if path.read_text() != text}
+    for path, text in stale.items():
+        print(f"{path.relative_to(ROOT)}: {'out of date' if check else 'made anew'}")
+        if not check:
+            path.write_text(text)
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
