@@ -26,6 +26,7 @@ The last column tests the LL against the pathwise vMF of the same dimension. At 
 inverts the distribution function and rejects nothing, so that the three estimators are one.
 "Epochs to target" counts until the validation ELBO, averaged over {WINDOW} epochs, reaches a level
 that all runs of the dimension reach: {MARGIN} nats below the best of the run that came least far.
+It leaves out a run whose result has no scores by epoch (`validation_scores`).
 """
 
 
