@@ -19,7 +19,7 @@ from svmf.experiments.estimators import MARGIN, common_target, epochs_to
 from svmf.experiments.mnist import DIMS, ESTIMATOR_DIMS, estimator_jobs, table_jobs
 from svmf.experiments.paper import TABLE1, TABLE2, TABLE3, TABLE4, TABLE4_SETTINGS, TABLE5
 from svmf.experiments.record import Job, Place, read_results, run_jobs
-from svmf.experiments.tables import markdown_table, mean_spread, verdict, welch
+from svmf.experiments.tables import difference_interval, markdown_table, mean_spread, verdict, welch
 from svmf.experiments.training_job import cut_note, was_cut
 
 TABLES = ("fig1", "table1", "table2", "table3", "table4", "table5", "estimators")
@@ -187,6 +187,16 @@ def test_welch_and_verdict():
     assert verdict([1.0], second) == "–"
     assert welch([1.0, 1.0], [1.0, 1.0]) == 1.0
     assert welch([1.0, 1.0], [2.0, 2.0]) == 0.0
+
+
+def test_difference_interval():
+    first, second = [1.0, 1.2, 0.9, 1.1], [1.3, 1.5, 1.05]
+    expected = scipy.stats.ttest_ind(first, second, equal_var=False).confidence_interval(0.95)
+    mean = statistics.mean(first) - statistics.mean(second)
+    text = f"{mean:+.2f} ({expected.low:.2f} to {expected.high:.2f})"
+    assert difference_interval(first, second) == text
+    assert difference_interval(first, [1.0]) == difference_interval([], second) == "–"
+    assert difference_interval([2.0, 2.0], [1.0, 1.0]) == "+1.00 (1.00 to 1.00)"
 
 
 def test_table_text():
