@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from svmf.experiments import links, mnist, semi_supervised
+from svmf.experiments import estimators, links, mnist, semi_supervised
 from svmf.experiments.catalogue import EXPERIMENTS
 from svmf.experiments.paper import TABLE1, TABLE2, TABLE3, TABLE4
 from svmf.experiments.record import Place
@@ -123,7 +123,18 @@ def stacked_accuracies(place: Place) -> str:
     return markdown_table(head, rows)
 
 
-BLOCKS = {"overview": overview, "likelihoods": likelihoods, "m1m2": stacked_accuracies}
+def gradient_estimators(place: Place) -> str:
+    rows, _ = estimators.compare(place)
+    heads = ("d", "posterior, gradient", "LL", "LL less pathwise", "epochs to target")
+    return estimators.columns(rows, heads)
+
+
+BLOCKS = {
+    "overview": overview,
+    "likelihoods": likelihoods,
+    "m1m2": stacked_accuracies,
+    "estimators": gradient_estimators,
+}
 
 
 def filled(page: str, place: Place) -> str:

@@ -2,6 +2,7 @@
 """Beyond the paper: do the gradient estimator or the power spherical posterior matter on MNIST, in
 likelihood and in epochs to converge? The runs themselves are made in `svmf.experiments.mnist`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -25,6 +26,10 @@ from svmf.experiments.training_job import cut_mark, cut_note
 
 WINDOW = 5  # epochs: the validation ELBO jumps by 0.1 to 0.2 nats from one to the next
 MARGIN = 0.5  # nats below what every run reached
+COLUMNS = (
+    *("d", "posterior, gradient", "LL", "ELBO", "RE", "KL"),
+    *("best epoch", "epochs to target", "LL less pathwise", "p"),
+)
 _NOTES = f"""
 {SETTINGS_NOTE.strip()}
 
@@ -57,9 +62,11 @@ def epochs_to(target: float, runs: list[dict[str, Any]]) -> list[float]:
     return [float(epoch) for epoch in found]
 
 
-def render(place: Place) -> Path:
+def compare(place: Place) -> tuple[list[dict[str, str]], list[dict[str, Any]]]:
+    """A row for every cell that has runs, its columns by their heads; and these runs."""
     found = results_of(place)
-    rows, shown = [], []
+    rows: list[dict[str, str]] = []
+    shown = []
     for dim in ESTIMATOR_DIMS:
         cells = {(m, g): found[m, g, dim] for m, g in ESTIMATORS if (m, g, dim) in found}
         runs_of_dim = [run for runs in cells.values() for run in runs]
@@ -69,19 +76,26 @@ def render(place: Place) -> Path:
         for cell, runs in cells.items():
             others = [] if cell == ("svae", "pathwise") else values_of(runs, "ll")
             p = welch(base, others)
-            rows.append(
-                [
-                    str(dim),
-                    ESTIMATORS[cell],
-                    *(mean_spread(values_of(runs, name)) for name in ("ll", "elbo", "re", "kl")),
-                    mean_spread([run["best_epoch"] for run in runs], 0) + cut_mark(runs),
-                    "–" if target is None else mean_spread(epochs_to(target, runs), 0),
-                    difference_interval(others, base),
-                    "–" if p is None else f"{p:.2g}",
-                ]
+            row = {"d": str(dim), "posterior, gradient": ESTIMATORS[cell]}
+            for name in ("ll", "elbo", "re", "kl"):
+                row[name.upper()] = mean_spread(values_of(runs, name))
+            row["best epoch"] = mean_spread([run["best_epoch"] for run in runs], 0) + cut_mark(runs)
+            row["epochs to target"] = (
+                "–" if target is None else mean_spread(epochs_to(target, runs), 0)
             )
-    head = ["d", "posterior, gradient", "LL", "ELBO", "RE", "KL", "best epoch"]
-    head += ["epochs to target", "LL less pathwise", "p"]
-    body = markdown_table(head, rows) + cut_note(shown)
+            row["LL less pathwise"] = difference_interval(others, base)
+            row["p"] = "–" if p is None else f"{p:.2g}"
+            rows.append(row)
+    return rows, shown
+
+
+def columns(rows: list[dict[str, str]], heads: Sequence[str] = COLUMNS) -> str:
+    """These columns of the comparison as a table."""
+    return markdown_table(heads, [[row[head] for head in heads] for row in rows])
+
+
+def render(place: Place) -> Path:
+    rows, shown = compare(place)
     title = "Gradient estimators and posteriors"
+    body = columns(rows) + cut_note(shown)
     return write_table(place.results / "estimators.md", title, _NOTES, body)
