@@ -26,9 +26,16 @@ from svmf.experiments.training_job import cut_mark, cut_note
 
 WINDOW = 5  # epochs: the validation ELBO jumps by 0.1 to 0.2 nats from one to the next
 MARGIN = 0.5  # nats below what every run reached
+PATHWISE = ("svae", "pathwise")  # what the others are compared with
+FIGURES = ("LL", "ELBO", "RE", "KL")
 COLUMNS = (
-    *("d", "posterior, gradient", "LL", "ELBO", "RE", "KL"),
-    *("best epoch", "epochs to target", "LL less pathwise", "p"),
+    "d",
+    "posterior, gradient",
+    *FIGURES,
+    "best epoch",
+    "epochs to target",
+    "LL less pathwise",
+    "p",
 )
 _NOTES = f"""
 {SETTINGS_NOTE.strip()}
@@ -65,27 +72,26 @@ def epochs_to(target: float, runs: list[dict[str, Any]]) -> list[float]:
 def compare(place: Place) -> tuple[list[dict[str, str]], list[dict[str, Any]]]:
     """A row for every cell that has runs, its columns by their heads; and these runs."""
     found = results_of(place)
-    rows: list[dict[str, str]] = []
-    shown = []
+    rows, shown = [], []
     for dim in ESTIMATOR_DIMS:
         cells = {(m, g): found[m, g, dim] for m, g in ESTIMATORS if (m, g, dim) in found}
         runs_of_dim = [run for runs in cells.values() for run in runs]
         target = common_target(runs_of_dim)
         shown += runs_of_dim
-        base = values_of(cells.get(("svae", "pathwise"), []), "ll")
+        base = values_of(cells.get(PATHWISE, []), "ll")
         for cell, runs in cells.items():
-            others = [] if cell == ("svae", "pathwise") else values_of(runs, "ll")
-            p = welch(base, others)
-            row = {"d": str(dim), "posterior, gradient": ESTIMATORS[cell]}
-            for name in ("ll", "elbo", "re", "kl"):
-                row[name.upper()] = mean_spread(values_of(runs, name))
-            row["best epoch"] = mean_spread([run["best_epoch"] for run in runs], 0) + cut_mark(runs)
-            row["epochs to target"] = (
-                "–" if target is None else mean_spread(epochs_to(target, runs), 0)
-            )
-            row["LL less pathwise"] = difference_interval(others, base)
-            row["p"] = "–" if p is None else f"{p:.2g}"
-            rows.append(row)
+            compared = [] if cell == PATHWISE else values_of(runs, "ll")
+            p = welch(compared, base)
+            texts = [
+                str(dim),
+                ESTIMATORS[cell],
+                *(mean_spread(values_of(runs, name.lower())) for name in FIGURES),
+                mean_spread([run["best_epoch"] for run in runs], 0) + cut_mark(runs),
+                "–" if target is None else mean_spread(epochs_to(target, runs), 0),
+                difference_interval(compared, base),
+                "–" if p is None else f"{p:.2g}",
+            ]
+            rows.append(dict(zip(COLUMNS, texts, strict=True)))
     return rows, shown
 
 

@@ -52,6 +52,7 @@ def difference_interval(values: Sequence[float], base: Sequence[float]) -> str:
     if any(squares):
         from scipy.stats import t as student  # type: ignore[import-untyped]
 
+        # Degrees of freedom after Welch and Satterthwaite.
         parts = zip(squares, (values, base), strict=True)
         freedom = sum(squares) ** 2 / sum(s**2 / (len(runs) - 1) for s, runs in parts)
         half = float(student.ppf(0.975, freedom)) * math.sqrt(sum(squares))
