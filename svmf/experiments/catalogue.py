@@ -43,6 +43,7 @@ EXPERIMENTS = {
     "table5": Experiment(1, lambda p, _n, _d: proposals.jobs(p), (proposals.render,)),
     "figures": Experiment(1, lambda p, _n, _d: links.latent_jobs(p), (render_surface,)),
     "table1": Experiment(3, mnist.table_jobs, (mnist.render_table1, mnist.render_table2)),
+    "table1-released": Experiment(5, lambda p, n, d: mnist.table_jobs(p, n, d, "released"), ()),
     "table2": Experiment(3, mnist.table_jobs, (mnist.render_table1, mnist.render_table2)),
     "table3": Experiment(
         2, lambda p, n, d: semi_supervised.jobs(p, n, _pairs(d)), (semi_supervised.render,)

@@ -2,7 +2,11 @@
 """The paper's models, each written once with a latent space that can be swapped."""
 
 from svmf.models.graph_vae import GraphVAE
-from svmf.models.importance import exact_log_likelihood_2d, log_likelihood
+from svmf.models.importance import (
+    exact_log_likelihood_2d,
+    log_likelihood,
+    released_log_likelihood,
+)
 from svmf.models.knn import balanced_subset, nearest_labels
 from svmf.models.latent import (
     GRADIENTS,
@@ -36,4 +40,5 @@ __all__ = [
     "exact_log_likelihood_2d",
     "log_likelihood",
     "nearest_labels",
+    "released_log_likelihood",
 ]

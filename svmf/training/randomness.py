@@ -21,6 +21,7 @@ class Purpose(IntEnum):
     LABELS = 6
     SPLIT = 7
     NEIGHBOURS = 8
+    RELEASED = 9
 
 
 def derived_seed(purpose: Purpose, *parts: int) -> int:

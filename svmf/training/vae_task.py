@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Auto-encoder, N-VAE and S-VAE on images or on the circle; M1's k-NN among the final figures."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -17,6 +18,7 @@ from svmf.models import (
     exact_log_likelihood_2d,
     log_likelihood,
     nearest_labels,
+    released_log_likelihood,
 )
 from svmf.training.config import RunConfig
 from svmf.training.processes import Processes
@@ -93,8 +95,13 @@ class VAETask(Task):
                 result["ll_samples"], result["ll_rows"] = samples, len(part)
                 if self.model.latent.dim == 2 and isinstance(self.model.likelihood, Bernoulli):
                     result["ll_exact"] = float(exact_log_likelihood_2d(self.model, part).mean())
+        # A stream of its own: what is drawn above keeps its numbers.
+        with noise_from(self.device, Purpose.RELEASED, TEST_SEED):
+            if "ll" in result:
+                released = released_log_likelihood(self.model, part, samples)
+                result["ll_released"] = float(released.mean())
         if self.images is not None and int(self.images.train.labels.min()) >= 0:
-            result["knn"] = self._knn(self.images, x, label_draws)
+            result |= self._knn(self.images, x, label_draws)
         return result
 
     def random_state(self) -> Any:
@@ -129,13 +136,42 @@ class VAETask(Task):
         )
 
     @torch.no_grad()
-    def _knn(self, images: ImageSet, x: Tensor, draws: int) -> dict[str, list[float]]:
+    def _knn(self, images: ImageSet, x: Tensor, draws: int) -> dict[str, dict[str, list[float]]]:
+        """5-NN accuracies by the number of labels, from three representations of an image: `knn`,
+        the posterior mean of the binarised image; `knn_grey`, that of the grey image; `knn_sample`,
+        one draw from the posterior of the binarised image. `x` are the binarised test images."""
         latent = self.model.latent
-        train = self.latent_means(images.train.images, TEST_SEED)
-        test = torch.cat(
-            [latent.mean(self.model.posterior(rows)) for rows in x.split(EVALUATION_ROWS)]
-        )
+
+        def means(rows: Tensor) -> Tensor:
+            parts = rows.split(EVALUATION_ROWS)
+            return torch.cat([latent.mean(self.model.posterior(part)) for part in parts])
+
+        def grey_means(rows: Tensor) -> Tensor:
+            parts = rows.split(EVALUATION_ROWS)
+            return torch.cat([means(part.to(self.device).float() / 255) for part in parts])
+
+        def samples(chunks: Iterable[Tensor]) -> Tensor:
+            posteriors = (self.model.posterior(part) for part in chunks)
+            return torch.cat([latent.sample(posterior, 1)[0] for posterior in posteriors])
+
+        binary = BinarizedRows(images.train.images, self.device, Purpose.NEIGHBOURS, TEST_SEED)
+        with noise_from(self.device, Purpose.NEIGHBOURS, TEST_SEED):
+            drawn = samples(binary.chunks(EVALUATION_ROWS)), samples(x.split(EVALUATION_ROWS))
+        points = {
+            "knn": (self.latent_means(images.train.images, TEST_SEED), means(x)),
+            "knn_grey": (grey_means(images.train.images), grey_means(images.test.images)),
+            "knn_sample": drawn,
+        }
+        return {
+            name: self._accuracies(images, train, test, draws)
+            for name, (train, test) in points.items()
+        }
+
+    def _accuracies(
+        self, images: ImageSet, train: Tensor, test: Tensor, draws: int
+    ) -> dict[str, list[float]]:
         smallest_class = int(torch.bincount(images.train.labels).min())
+        labels = images.train.labels.to(self.device)
         accuracies: dict[str, list[float]] = {}
         for count in LABEL_COUNTS:
             if count % images.classes or count // images.classes > smallest_class:
@@ -145,10 +181,7 @@ class VAETask(Task):
                 chooser = generator(Purpose.LABELS, TEST_SEED, count, draw)
                 chosen = balanced_subset(images.train.labels, count, chooser).to(self.device)
                 found = nearest_labels(
-                    train[chosen],
-                    images.train.labels.to(self.device)[chosen],
-                    test,
-                    distance=latent.distance,
+                    train[chosen], labels[chosen], test, distance=self.model.latent.distance
                 )
                 right = found == images.test.labels.to(self.device)
                 accuracies[str(count)].append(float(right.double().mean()))

@@ -118,7 +118,10 @@ def test_a_run_that_ended_by_its_rule_is_not_cut():
     [
         (("table9",), "invalid choice"),
         (("table1", "--epochs", "0"), "--epochs: expected at least 1"),
-        (("fig1", "--epochs", "3"), "--epochs: only for table1, table2, table3, estimators"),
+        (
+            ("fig1", "--epochs", "3"),
+            "--epochs: only for table1, table1-released, table2, table3, estimators",
+        ),
         (("table1", "--seeds", "0"), "--seeds: expected at least 1"),
         (("table1", "--dims", "0"), "--dims: expected dimensions of at least 1"),
         (("table3", "--dims", "5"), "pairs"),

@@ -3,6 +3,7 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
@@ -18,6 +19,7 @@ from svmf.models import (
     bernoulli_log_prob,
     exact_log_likelihood_2d,
     log_likelihood,
+    released_log_likelihood,
 )
 from svmf.models.networks import glorot_linear
 
@@ -166,6 +168,61 @@ def test_quadrature_and_importance_sampling_agree(latent):
     grid = exact_log_likelihood_2d(model, x, points=40_000)
     # the sampling error is 0.015 or less; six of them
     torch.testing.assert_close(sampled, grid, atol=0.09, rtol=0)
+
+
+@pytest.mark.parametrize("latent", [GaussianLatent(3), SphericalLatent(3)])
+@pytest.mark.parametrize("rows_at_once", [1, 3])
+def test_released_likelihood_is_the_plain_loop(latent, rows_at_once):
+    """One reconstruction, and other draws for the weights."""
+    model = VAE(12, latent, Bernoulli(), hidden=(8,))
+    x, samples = binary(3, 12), 500
+    torch.manual_seed(5)
+    found = released_log_likelihood(model, x, samples, rows_at_once * samples)
+    assert found.dtype == torch.float64
+    torch.manual_seed(5)
+    expected = []
+    for row in x.split(rows_at_once):
+        posterior = model.posterior(row)
+        z0 = latent.sample(posterior, 1)[0]
+        z = latent.sample(posterior, samples)
+        for i in range(len(row)):
+            reconstruction = sum(
+                math.log(p if pixel else 1 - p)
+                for p, pixel in zip(model.decode(z0)[i].tolist(), row[i].tolist(), strict=True)
+            )
+            one = type(posterior)(*(part[i] for part in posterior))
+            weights = [
+                math.exp(a - b)
+                for a, b in zip(
+                    latent.prior_log_prob(z[:, i]).tolist(),
+                    latent.log_prob(one, z[:, i]).tolist(),
+                    strict=True,
+                )
+            ]
+            expected.append(reconstruction + math.log(sum(weights) / samples))
+    torch.testing.assert_close(
+        found, torch.tensor(expected, dtype=torch.float64), atol=1e-4, rtol=0
+    )
+
+
+@pytest.mark.parametrize(("dim", "excess"), [(2, 1.23), (5, 2.59), (10, 4.31), (20, 6.91)])
+def test_released_likelihood_exceeds_the_elbo_whatever_the_decoder(dim, excess):
+    """For a concentrated vMF, kappa (1 - w) is nearly Gamma(d/2, 1), so the excess over the ELBO
+    is E[log mean_n exp(t)] - d/2 with t of that law: it is known without a decoder."""
+    samples, rows = 500, 2000
+    t = np.random.default_rng(0).gamma(dim / 2, size=(rows, samples))
+    predicted = np.log(np.exp(t).mean(1)).mean() - dim / 2
+    assert predicted == pytest.approx(excess, abs=0.1)
+    model = VAE(6, SphericalLatent(dim), Bernoulli(), hidden=(4,))
+    with torch.no_grad():
+        model.encoder[-1].bias[-1] = 3000.0
+        model.decoder[-1].bias.copy_(torch.linspace(-3, 3, 6))
+        model.decoder[0].weight.zero_()
+    x = binary(rows, 6)
+    re, kl, _ = model.elbo_terms(x).double().mean(1).tolist()
+    found = float(released_log_likelihood(model, x, samples).mean()) - (re - kl)
+    # standard error of the mean of either: at most 0.04
+    assert found == pytest.approx(predicted, abs=0.2)
 
 
 def test_errors():
