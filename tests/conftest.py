@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What all tests share: helper modules on the path, one thread, a fixed seed, and where the data
-lie.
+"""What all tests share: one thread, a fixed seed, and where the data lie.
 
-Modules beside this file (gof, vmf_exact) and the compiled `svmf_math` (csrc/math under pybind11,
-built by `make install`) can be imported by name from every test.
+The package `helpers` beside this file and the compiled `svmf_math` (csrc/math under pybind11, built
+by `make install`) can be imported from every test.
 """
 
 import os

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Measures the errors of the special functions against tests/data and writes the table of
-docs/math.md.
+"""Measures the errors of the special functions against tests/reference_tables and writes the
+table of docs/math.md.
 
     python tools/error_table.py            print the table
     python tools/error_table.py --write    put it into docs/math.md
     python tools/error_table.py --json     the numbers, for the instruction set in use
 
-Set SVMF_CPU_ISA to measure another instruction set. tests/measured_errors.py says what an error is.
+Set SVMF_CPU_ISA to measure another instruction set. tests/helpers/measured_errors.py says what an
+error is.
 """
 
 import argparse
@@ -17,7 +18,7 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(PROJECT / "tests"))
 
-from measured_errors import QUANTITIES  # noqa: E402
+from helpers.measured_errors import QUANTITIES  # noqa: E402
 
 import svmf  # noqa: E402
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Writes tests/data/*.csv.gz: true values of the special functions at random arguments, 25 digits.
+"""Writes tests/reference_tables/*.csv.gz: true values of the special functions at random
+arguments, 25 digits.
 
     vmf_kappa.csv.gz     dtype, m, kappa -> A, 1-A, A', A'', KL, KL', KL'', L, log C, entropy
     bessel.csv.gz        dtype, order, x -> log I_v, log(e^-x I_v), I_v/I_(v-1), x d/dx log I_v
@@ -31,7 +32,7 @@ import make_coefficients
 import mpmath as mp
 from make_coefficients import F32, F64, Format
 
-DATA = Path(__file__).resolve().parents[1] / "tests" / "data"
+DATA = Path(__file__).resolve().parents[1] / "tests" / "reference_tables"
 SEED = 20180408
 DIGITS = 25
 MAX_KAPPA = {F64: 1e10, F32: 1e6}

@@ -17,7 +17,7 @@ import svmf.functional
 
 PROJECT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(PROJECT / "tests"))
-from kappa_gradients import exact_slopes, per_sample_gradients  # noqa: E402
+from helpers.kappa_gradients import exact_slopes, per_sample_gradients  # noqa: E402
 
 DOCUMENT = PROJECT / "docs" / "sampling.md"
 BEGIN = "<!-- table: tools/variance_table.py -->"

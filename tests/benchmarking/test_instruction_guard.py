@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from paths import PROJECT
+from helpers.paths import PROJECT
 
 BUILD = PROJECT / "build" / f"cmake-{sys.implementation.cache_tag}"
 OBJECTS = sorted(BUILD.glob("CMakeFiles/svmf_rows_avx2.dir/csrc/cpu/kernels/*.o"))

@@ -2,10 +2,10 @@
 """The special functions on the GPU against the tables of true values, with the bounds that hold on
 the CPU: the mathematics is the same headers, and nvcc is told to contract nothing."""
 
-import measured_errors
 import pytest
 import torch
-from measured_errors import DTYPES, QUANTITIES, Quantity
+from helpers import measured_errors
+from helpers.measured_errors import DTYPES, QUANTITIES, Quantity
 
 
 @pytest.mark.needs_cuda

@@ -4,7 +4,7 @@ of fake CUDA tensors needs a torch with CUDA.)"""
 
 import pytest
 import torch
-from op_cases import CASES, Case
+from helpers.op_cases import CASES, Case
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 import svmf.functional as F

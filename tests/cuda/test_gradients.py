@@ -3,8 +3,8 @@
 
 import pytest
 import torch
-from device_calls import place
-from op_cases import CASES, Case, directions
+from helpers.device_calls import place
+from helpers.op_cases import CASES, Case, directions
 from torch import Tensor
 
 REJECTION = 1

@@ -4,8 +4,8 @@ errors. The sampler consumes the same random words there."""
 
 import pytest
 import torch
-from device_calls import place
-from op_cases import CASES, Case, directions
+from helpers.device_calls import place
+from helpers.op_cases import CASES, Case, directions
 from torch import Tensor
 
 from svmf.distributions import HypersphericalUniform, VonMisesFisher

@@ -5,10 +5,10 @@ errors)."""
 
 import pytest
 import torch
-from device_calls import SamplersOn, sampler_on
-from kappa_gradients import exact_slopes, per_sample_gradients, standard_errors_off
-from op_cases import directions
-from sample_checks import examine
+from helpers.device_calls import SamplersOn, sampler_on
+from helpers.kappa_gradients import exact_slopes, per_sample_gradients, standard_errors_off
+from helpers.op_cases import directions
+from helpers.sample_checks import examine
 
 TYPES = [torch.float32, torch.float64]
 PAIRS = [(2, 3.0), (3, 10.0), (4, 5.0), (10, 0.0), (10, 12.0), (10, 1e8), (65, 45.0), (500, 1e5)]

@@ -4,7 +4,7 @@
 
 import pytest
 import torch
-from op_cases import directions
+from helpers.op_cases import directions
 from torch import Tensor
 
 import svmf.functional as F

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from paths import PROJECT
+from helpers.paths import PROJECT
 
 PAGES = ("README.md", "docs/results.md")
 

@@ -16,7 +16,7 @@ from fuzz.op_calls import call_op
 from fuzz.ops import OPS
 from fuzz.raw_calls import PUBLIC_OPS
 from fuzz.values import Chance
-from paths import PROJECT
+from helpers.paths import PROJECT
 from torch.distributions import Distribution
 
 import svmf.functional as F

@@ -13,7 +13,7 @@ import pytest
 
 PROJECT = Path(__file__).resolve().parents[2]
 TOOLS = PROJECT / "tools"
-TABLES = PROJECT / "tests" / "data"
+TABLES = PROJECT / "tests" / "reference_tables"
 
 
 def run_in_tools(code: str) -> str:

@@ -8,7 +8,7 @@ import mpmath
 import numpy
 import pytest
 import torch
-from measured_errors import DTYPES, QUANTITIES, Quantity, has_table
+from helpers.measured_errors import DTYPES, QUANTITIES, Quantity, has_table
 from torch import Tensor
 
 import svmf.functional as F

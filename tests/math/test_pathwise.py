@@ -7,7 +7,7 @@ import math
 import numpy
 import pytest
 import torch
-from measured_errors import DTYPES, QUANTITIES, load, take
+from helpers.measured_errors import DTYPES, QUANTITIES, load, take
 
 import svmf.functional as F
 

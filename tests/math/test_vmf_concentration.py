@@ -4,11 +4,11 @@ error of 4 eps relative to kappa times the conditioning R/(kappa A'(kappa))."""
 
 import math
 
-import measured_errors
 import numpy
 import pytest
 import torch
-from measured_errors import DTYPES
+from helpers import measured_errors
+from helpers.measured_errors import DTYPES
 
 import svmf.functional as F
 

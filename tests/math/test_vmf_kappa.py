@@ -8,12 +8,12 @@ import os
 import subprocess
 import sys
 
-import measured_errors
 import numpy
 import pytest
 import torch
-from measured_errors import DTYPES, QUANTITIES, Quantity
-from paths import PROJECT
+from helpers import measured_errors
+from helpers.measured_errors import DTYPES, QUANTITIES, Quantity
+from helpers.paths import PROJECT
 
 import svmf
 import svmf.functional as F

@@ -11,7 +11,7 @@ import mpmath
 import numpy
 import pytest
 import torch
-from measured_errors import DATA, DTYPES
+from helpers.measured_errors import DATA, DTYPES
 
 import svmf.functional as F
 

@@ -4,7 +4,7 @@ kappa = 0, where numerical differentiation cannot go."""
 
 import pytest
 import torch
-from op_cases import CASES, Case, directions
+from helpers.op_cases import CASES, Case, directions
 
 import svmf.functional as F
 

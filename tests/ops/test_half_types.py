@@ -3,7 +3,7 @@
 
 import pytest
 import torch
-from op_cases import CASES, Case
+from helpers.op_cases import CASES, Case
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)

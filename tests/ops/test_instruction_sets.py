@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from paths import TESTS
+from helpers.paths import TESTS
 
 import svmf
 
@@ -19,7 +19,7 @@ import sys
 sys.path.insert(0, sys.argv[1])
 import torch
 import svmf
-from op_cases import CASES
+from helpers.op_cases import CASES
 torch.set_num_threads(1)
 values = {(case.name, dtype): case.call(*case.tensors(dtype))
           for case in CASES for dtype in (torch.float64, torch.float32)}

@@ -6,7 +6,7 @@ import math
 
 import pytest
 import torch
-from op_cases import CASES, Case
+from helpers.op_cases import CASES, Case
 
 import svmf.functional as F
 

@@ -3,7 +3,7 @@
 
 import pytest
 import torch
-from op_cases import CASES, OF_KAPPA, Case
+from helpers.op_cases import CASES, OF_KAPPA, Case
 
 import svmf.functional as F
 from svmf import reference

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 import torch
-from op_cases import CASES, Case
+from helpers.op_cases import CASES, Case
 
 import svmf.functional as F
 

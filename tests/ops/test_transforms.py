@@ -3,7 +3,7 @@
 
 import pytest
 import torch
-from op_cases import CASES, Case
+from helpers.op_cases import CASES, Case
 from torch.func import grad, jacrev, vmap
 
 import svmf.functional as F

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from nvcc import needs_nvcc
-from paths import PROJECT
+from helpers.nvcc import needs_nvcc
+from helpers.paths import PROJECT
 
 CMAKE = shutil.which("cmake", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
 NINJA = shutil.which("ninja", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")

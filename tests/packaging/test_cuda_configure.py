@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from nvcc import needs_nvcc, nvcc_version
-from paths import PROJECT
+from helpers.nvcc import needs_nvcc, nvcc_version
+from helpers.paths import PROJECT
 
 PATH = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 CMAKE, NINJA = (shutil.which(name, path=PATH) for name in ("cmake", "ninja"))

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from paths import PROJECT
+from helpers.paths import PROJECT
 
 KERNEL = (
     "_ZN4svmf8isa_cuda18householder_kernelI{type}NS0_8WarpTeamELb1EEEvNS0_15HouseholderTaskIT_EE"

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 import torch
-from nvcc import needs_nvcc
-from paths import PROJECT
+from helpers.nvcc import needs_nvcc
+from helpers.paths import PROJECT
 
 ARCHITECTURES = "8.0 9.0"
 OPTIONS = "-DSVMF_WERROR=ON -DSVMF_PTXAS_REPORT=ON"

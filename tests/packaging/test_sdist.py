@@ -11,7 +11,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from paths import PROJECT
+from helpers.paths import PROJECT
 
 pytestmark = pytest.mark.skipif(
     not (PROJECT / ".git").exists(), reason="needs the project's history"

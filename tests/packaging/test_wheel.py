@@ -11,7 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from paths import PROJECT
+from helpers.paths import PROJECT
 
 pytestmark = [
     pytest.mark.slow,

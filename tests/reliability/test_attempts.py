@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 import scipy.stats
-from paths import PROJECT
-from vmf_exact import acceptance_probability
+from helpers.paths import PROJECT
+from helpers.vmf_exact import acceptance_probability
 
 FALSE_ALARM = 1e-9
 LEAST_ACCEPTANCE = math.sqrt(math.e / (2 * math.pi))

@@ -2,8 +2,8 @@
 """Serial tests of the random words, in the four orders in which the sampler's users meet them: over
 rows, over the blocks of a row, over neighbouring seeds, and over the rows' direction words.
 
-Each test ends in a p-value; the false-alarm rate of all together is that of gof.py. A million words
-each by default, 270 million in `make test-statistics`.
+Each test ends in a p-value; the false-alarm rate of all together is that of
+helpers/gof.py. A million words each by default, 270 million in `make test-statistics`.
 """
 
 import math
@@ -12,12 +12,12 @@ import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import gof
 import numpy
 import pytest
 import scipy.stats
+from helpers import gof
+from helpers.paths import PROJECT
 from numpy.typing import NDArray
-from paths import PROJECT
 
 Words = NDArray[numpy.uint32]
 COMPILER = shutil.which("g++")

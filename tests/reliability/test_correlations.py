@@ -3,17 +3,17 @@
 w and the tangent direction, or between float32 and float64: by rank correlation and by the
 chi-square of a table of 16 x 16 cells, which sees every dependence of that width.
 
-False-alarm rate: that of gof.py for all checks together.
+False-alarm rate: that of helpers/gof.py for all checks together.
 """
 
 import zlib
 
-import gof
 import numpy
 import pytest
 import torch
+from helpers import gof
+from helpers.vmf_exact import angle_of, cosine_distribution
 from torch import Tensor
-from vmf_exact import angle_of, cosine_distribution
 
 import svmf.functional as F
 

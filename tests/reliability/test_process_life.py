@@ -153,7 +153,7 @@ def test_control_c_during_a_long_call() -> None:
 
 @pytest.mark.usefixtures("children_hear_control_c")
 def test_control_c_stops_the_fuzzer() -> None:
-    from paths import PROJECT
+    from helpers.paths import PROJECT
 
     child = subprocess.Popen(
         [sys.executable, str(PROJECT / "tests" / "fuzz"), "--calls", "1000000"],

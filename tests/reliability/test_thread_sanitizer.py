@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from paths import PROJECT
+from helpers.paths import PROJECT
 
 COMPILER = shutil.which("g++")
 X86 = platform.machine() == "x86_64"

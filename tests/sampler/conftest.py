@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Keeps the promise of gof.py: a run makes no more checks than its false-alarm rate allows for."""
+"""Keeps the promise of helpers/gof.py: a run makes no more checks than its false-alarm rate
+allows for."""
 
-import gof
 import pytest
 import torch
+from helpers import gof
 
 import svmf  # noqa: F401  (registers torch.ops.svmf for every test of this folder)
 

@@ -11,7 +11,7 @@ import os
 
 import pytest
 import torch
-from sample_checks import examine, fused
+from helpers.sample_checks import examine, fused
 
 PAIRS = [
     *((2, k) for k in (0.0, 1e-3, 0.5, 3.0, 30.0, 1e3, 1e6, 1e8)),

@@ -6,7 +6,7 @@ import math
 import mpmath
 import numpy
 import pytest
-from vmf_exact import (
+from helpers.vmf_exact import (
     CosineDistribution,
     acceptance_probability,
     angle_of,

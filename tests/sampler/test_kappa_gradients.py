@@ -8,8 +8,8 @@ tests 1e5.
 
 import pytest
 import torch
-from kappa_gradients import exact_slopes, per_sample_gradients, standard_errors_off
-from vmf_exact import cosine_distribution
+from helpers.kappa_gradients import exact_slopes, per_sample_gradients, standard_errors_off
+from helpers.vmf_exact import cosine_distribution
 
 import svmf.functional
 import svmf.reference

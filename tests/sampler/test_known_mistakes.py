@@ -9,11 +9,11 @@ plus 1e-5; a gradient without g_cor.
 
 from collections.abc import Callable
 
-import gof
 import pytest
 import torch
-from kappa_gradients import exact_slopes, per_sample_gradients, standard_errors_off
-from sample_checks import Sampler, examine
+from helpers import gof
+from helpers.kappa_gradients import exact_slopes, per_sample_gradients, standard_errors_off
+from helpers.sample_checks import Sampler, examine
 from torch import Tensor
 
 import svmf.functional

@@ -4,17 +4,17 @@ smallest value.
 
 The paper's entries are means of 1000 draws; ours are compared at 4.5 standard errors of both (a
 false alarm in 45 entries: 3e-4 at a new seed; the seed is fixed). Against the exact probability the
-suite's rate of gof.py holds.
+suite's rate of helpers/gof.py holds.
 """
 
 import itertools
 import math
 
-import gof
 import numpy
 import pytest
 import scipy.stats
-from vmf_exact import acceptance_probability, angle_of, cosine_distribution
+from helpers import gof
+from helpers.vmf_exact import acceptance_probability, angle_of, cosine_distribution
 
 # Davidson et al. 2018, appendix "Sampling procedure": rows d = m - 1, columns kappa.
 PAPER_KAPPAS = [1, 5, 10, 50, 100, 500, 1000, 5000, 10000]

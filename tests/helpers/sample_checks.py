@@ -9,11 +9,12 @@ pair 1-w, 1+w [rows], so that wrong samplers can be put through the same checks.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import gof
 import numpy
 import torch
 from torch import Tensor
-from vmf_exact import angle_of, cosine_distribution
+
+from helpers import gof
+from helpers.vmf_exact import angle_of, cosine_distribution
 
 Sampler = Callable[[Tensor, float, int, int], tuple[Tensor, Tensor, Tensor]]
 

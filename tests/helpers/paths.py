@@ -3,5 +3,5 @@
 
 from pathlib import Path
 
-TESTS = Path(__file__).resolve().parent
+TESTS = Path(__file__).resolve().parents[1]
 PROJECT = TESTS.parent

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Errors of the special functions against the tables of true values in tests/data.
+"""Errors of the special functions against the tables of true values in tests/reference_tables.
 
 A table (tools/make_reference_tables.py) has 25 digits; a value is kept as the sum of two doubles.
 An error is counted in eps of the type, relative to |value|; for logarithms, which cross zero,
@@ -13,7 +13,6 @@ import gzip
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
-from pathlib import Path
 
 import numpy
 import torch
@@ -21,11 +20,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 import svmf.functional as F
+from helpers.paths import TESTS
 
 Array = NDArray[numpy.float64]
 Rows = dict[str, Array]
 
-DATA = Path(__file__).resolve().parent / "data"
+DATA = TESTS / "reference_tables"
 DTYPES = {"float64": torch.float64, "float32": torch.float32}
 # Where the functions are computed; tests/cuda sets another one.
 DEVICE = torch.device("cpu")

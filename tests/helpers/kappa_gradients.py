@@ -16,7 +16,8 @@ from typing import Any
 import numpy
 import torch
 from torch import Tensor
-from vmf_exact import cosine_distribution, exponential_mean_slope, mean_length_slope
+
+from helpers.vmf_exact import cosine_distribution, exponential_mean_slope, mean_length_slope
 
 ESTIMATORS = ("pathwise", "corrected", "rejection")
 
