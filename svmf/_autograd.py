@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from svmf._gradients import OF_ONE_SAMPLE, REJECTION
 from svmf._pathwise_slope import slope_in_kappa, slope_in_w
 from svmf._transforms import ops
 
@@ -245,7 +246,9 @@ def _rsample_kl_backward(ctx: Any, grad_z: Tensor | None, grad_kl: Tensor | None
 
 def _correction_setup(ctx: Any, inputs: tuple, output: tuple) -> None:
     loc, kappa, seed, sample_shape, keep_state = inputs
-    _sampler_setup(ctx, (loc, kappa, seed, sample_shape, _REJECTION, keep_state), output)
+    _sampler_setup(
+        ctx, (loc, kappa, seed, sample_shape, OF_ONE_SAMPLE[REJECTION], keep_state), output
+    )
 
 
 def _correction_backward(
@@ -260,9 +263,6 @@ def _not_twice(ctx: Any, *grads: Tensor) -> tuple:
         "svmf.reference, or torch.no_grad() around a first derivative that is meant as a constant."
     )
 
-
-# The numbers of SampleGradient in csrc/common/functions.h.
-_REJECTION = 1
 
 ops.vmf_rsample.default.register_autograd(_rsample_backward, setup_context=_sampler_setup)
 ops.vmf_rsample_kl.default.register_autograd(

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from svmf import _library  # noqa: F401  (registers the ops)
+from svmf._gradients import PATHWISE, check_gradient_of_sample
 from svmf._transforms import Packet
 from svmf._transforms import ops as _ops
 
@@ -38,9 +39,6 @@ __all__ = [
     "vmf_rsample_kl",
     "vmf_rsample_with_correction",
 ]
-
-# SampleGradient in csrc/common/functions.h.
-_GRADIENTS = {"pathwise": 0, "rejection": 1}
 
 
 def _cannot_broadcast(op: str, **arguments: object) -> Exception:
@@ -175,15 +173,6 @@ def _rows(op: str, loc: Tensor, kappa: Tensor) -> tuple[Tensor, Tensor]:
     return loc.expand((*batch, *loc.shape[-1:])), kappa.expand(batch)
 
 
-def _gradient_number(op: str, gradient: str) -> int:
-    try:
-        return _GRADIENTS[gradient]
-    except (KeyError, TypeError):
-        raise ValueError(
-            f'{op}: expected `gradient` to be "pathwise" or "rejection", got {gradient!r}'
-        ) from None
-
-
 def vmf_log_prob(value: Tensor, loc: Tensor, kappa: Tensor) -> Tensor:
     """Log density at the unit vectors `value` [..., m]; batch shapes broadcast."""
     try:
@@ -202,7 +191,7 @@ def vmf_rsample(
     kappa: Tensor,
     sample_shape: Sequence[int] = (),
     *,
-    gradient: str = "pathwise",
+    gradient: str = PATHWISE,
     generator: torch.Generator | None = None,
 ) -> Tensor:
     """Samples [*sample_shape, *batch, m] of vMF(loc, kappa), differentiable in loc and kappa.
@@ -214,7 +203,7 @@ def vmf_rsample(
     generator: where the seed is drawn from; the global generator of the device by default.
     """
     loc, kappa = _rows("vmf_rsample", loc, kappa)
-    number = _gradient_number("vmf_rsample", gradient)
+    number = check_gradient_of_sample("vmf_rsample", gradient)
     draw = _ops.vmf_rsample.default.with_new_seed
     return draw(loc, kappa, generator, sample_shape, number, torch.is_grad_enabled())[0]
 
@@ -224,14 +213,14 @@ def vmf_rsample_kl(
     kappa: Tensor,
     sample_shape: Sequence[int] = (),
     *,
-    gradient: str = "pathwise",
+    gradient: str = PATHWISE,
     generator: torch.Generator | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Samples, and KL to the uniform distribution [*batch], in one op: the latent part of a
     training step.
     """
     loc, kappa = _rows("vmf_rsample_kl", loc, kappa)
-    number = _gradient_number("vmf_rsample_kl", gradient)
+    number = check_gradient_of_sample("vmf_rsample_kl", gradient)
     draw = _ops.vmf_rsample_kl.default.with_new_seed
     z, kl, _ = draw(loc, kappa, generator, sample_shape, number, torch.is_grad_enabled())
     return z, kl

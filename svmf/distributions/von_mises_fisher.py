@@ -12,6 +12,7 @@ from torch import Generator, Tensor
 from torch.types import _size
 
 from svmf import functional as F
+from svmf._gradients import PATHWISE
 from svmf.distributions._checks import values_can_be_read
 from svmf.distributions._directional import DirectionalDistribution
 from svmf.distributions._fit import mean_direction
@@ -48,7 +49,7 @@ class VonMisesFisher(DirectionalDistribution):
         self,
         sample_shape: _size = (),
         *,
-        gradient: str = "pathwise",
+        gradient: str = PATHWISE,
         generator: Generator | None = None,
     ) -> Tensor:
         """Samples of shape [*sample_shape, *batch_shape, m] that carry gradients.
@@ -75,7 +76,7 @@ class VonMisesFisher(DirectionalDistribution):
         self,
         sample_shape: _size = (),
         *,
-        gradient: str = "pathwise",
+        gradient: str = PATHWISE,
         generator: Generator | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Samples and the KL divergence to the uniform distribution, in one fused step."""

@@ -9,6 +9,7 @@ turns e1 into mu.
 import torch
 from torch import Generator, Size, Tensor
 
+from svmf._gradients import PATHWISE, check_gradient_of_sample
 from svmf.reference.density import vmf_kl_uniform, vmf_log_norm
 from svmf.reference.pathwise import vmf_pathwise_derivative
 
@@ -114,15 +115,12 @@ def vmf_rsample(
     kappa: Tensor,
     sample_shape: Size | tuple[int, ...] = (),
     *,
-    gradient: str = "pathwise",
+    gradient: str = PATHWISE,
     generator: Generator | None = None,
 ) -> Tensor:
     """Samples z, with the pathwise gradient in kappa or (gradient="rejection") the paper's g_rep
     alone."""
-    if gradient not in ("pathwise", "rejection"):
-        raise ValueError(
-            f'vmf_rsample: expected `gradient` "pathwise" or "rejection", got {gradient!r}'
-        )
+    check_gradient_of_sample("vmf_rsample", gradient)
     dim = loc.shape[-1]
     loc, kappa = _expand(loc, kappa, sample_shape)
     if dim == 3:
@@ -130,7 +128,7 @@ def vmf_rsample(
         return _assemble(omega, loc, generator)
     epsilon, _ = _accepted_epsilon(kappa.flatten(), dim, generator)
     omega = _omega_of_epsilon(epsilon.view(kappa.shape), kappa, dim)
-    if gradient == "pathwise":
+    if gradient == PATHWISE:
         omega = omega.detach()
         if kappa.requires_grad:
             derivative = vmf_pathwise_derivative(omega, kappa.detach(), dim)
@@ -143,7 +141,7 @@ def vmf_rsample_kl(
     kappa: Tensor,
     sample_shape: Size | tuple[int, ...] = (),
     *,
-    gradient: str = "pathwise",
+    gradient: str = PATHWISE,
     generator: Generator | None = None,
 ) -> tuple[Tensor, Tensor]:
     """(z, KL to the uniform distribution): what one training step needs."""

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from emulator import ORDERS, Case
 
-import svmf  # noqa: F401  (registers the ops)
+import svmf.functional  # noqa: F401  (registers the ops)
 
 ops = torch.ops.svmf
 

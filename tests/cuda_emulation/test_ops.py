@@ -9,7 +9,7 @@ import emulator
 import pytest
 import torch
 
-import svmf  # noqa: F401  (registers the ops)
+import svmf.functional  # noqa: F401  (registers the ops)
 
 cpu = torch.ops.svmf
 emulated = torch.ops.svmf_emulated

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`import svmf` is light: little more time than `import torch`, and no package that only models,
-plots or tests need."""
+"""`import svmf` is light: without torch until something is used, then little more time than
+`import torch`, and no package that only models, plots or tests need."""
 
 import json
 import subprocess
@@ -14,6 +14,7 @@ import torch
 start = time.perf_counter()
 cpu = time.process_time()
 import svmf
+svmf.functional
 print(json.dumps([time.perf_counter() - start, time.process_time() - cpu]))
 """
 MODULES = """
@@ -54,3 +55,22 @@ def test_the_rest_is_imported_on_first_use() -> None:
         "svmf.distributions.VonMisesFisher\n"
         "print(json.dumps([before, 'svmf.distributions' in sys.modules]))"
     ) == [False, True]
+
+
+def test_torch_waits_for_the_first_use() -> None:
+    found = run(
+        "import json, sys, svmf, svmf._gradients\n"
+        "names = svmf.__version__, dir(svmf), svmf._gradients.GRADIENTS\n"
+        "before = 'torch' in sys.modules\n"
+        "svmf.VonMisesFisher\n"
+        "print(json.dumps([before, 'torch' in sys.modules]))"
+    )
+    assert found == [False, True]
+
+
+def test_every_name_that_dir_lists_exists() -> None:
+    import svmf
+
+    for name in svmf.__all__:
+        assert getattr(svmf, name) is not None
+    assert svmf.VonMisesFisher is svmf.distributions.VonMisesFisher

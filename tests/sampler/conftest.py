@@ -6,7 +6,7 @@ import pytest
 import torch
 from helpers import gof
 
-import svmf  # noqa: F401  (registers torch.ops.svmf for every test of this folder)
+import svmf.functional  # noqa: F401  (registers torch.ops.svmf for every test of this folder)
 
 
 @pytest.fixture(scope="session", autouse=True)
