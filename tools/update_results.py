@@ -14,14 +14,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from svmf.experiments import estimators, links, mnist, semi_supervised
-from svmf.experiments.catalogue import EXPERIMENTS
-from svmf.experiments.paper import TABLE1, TABLE2, TABLE3, TABLE4
-from svmf.experiments.record import Place
-from svmf.experiments.tables import SIGNIFICANT, markdown_table, welch
-from svmf.experiments.training_job import cut_mark
-
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))  # `reproduction` is no part of the installed package
+
+from reproduction import estimators, mnist, table3, table4  # noqa: E402
+from reproduction.catalogue import EXPERIMENTS  # noqa: E402
+from reproduction.markdown import SIGNIFICANT, markdown_table, welch  # noqa: E402
+from reproduction.paper import TABLE1, TABLE2, TABLE3, TABLE4  # noqa: E402
+from reproduction.record import Workspace  # noqa: E402
+from reproduction.training_job import cut_mark  # noqa: E402
+
 PAGES = ("README.md", "docs/results.md")
 MARKED = re.compile(r"<!-- results: (?P<name>[a-z0-9-]+) -->\n.*?<!-- end of results -->", re.S)
 
@@ -46,10 +48,10 @@ def with_winner(gaussian: list[list[float]], spherical: list[list[float]]) -> tu
     return texts[0], texts[1]
 
 
-def overview(place: Place) -> str:
+def overview(workspace: Workspace) -> str:
     """README's table."""
     rows = []
-    vaes = mnist.results_of(place)
+    vaes = mnist.results_of(workspace)
     for dim in mnist.DIMS:
         runs = [vaes.get((model, "pathwise", dim), []) for model in ("nvae", "svae")]
         n, s = with_winner(*([mnist.values_of(side, "ll")] for side in runs))
@@ -74,25 +76,25 @@ def overview(place: Place) -> str:
             " from 100 / 1000 labels, per cent" if dim == 2 else ""
         )
         rows.append([title, n, theirs_of[0], s, theirs_of[1]])
-    stacked = semi_supervised.results_of(place)
+    stacked = table3.results_of(workspace)
     pair = [stacked.get((model, 10, 10), []) for model in ("m1m2-nn", "m1m2-sn")]
-    n, s = with_winner(*([semi_supervised.accuracies_of(side)] for side in pair))
+    n, s = with_winner(*([table3.accuracies_of(side)] for side in pair))
     title = "MNIST, M1+M2 (10, 10) from 100 labels, per cent: N+N, S+N"
     rows.append([title, n, f"{TABLE3[10, 10][0][0]}", s, f"{TABLE3[10, 10][2][0]}"])
-    graphs = links.results_of(place)
-    for graph in links.GRAPHS:
+    graphs = table4.results_of(workspace)
+    for graph in table4.GRAPHS:
         n, s = with_winner(
-            *([links.best_auc(graphs, graph, model, "fixed")] for model in links.MODELS)
+            *([table4.best_auc(graphs, graph, model, "fixed")] for model in table4.MODELS)
         )
         title = f"{graph.capitalize()}, " + ("link prediction, AUC" if graph == "cora" else "AUC")
-        theirs_of = [f"{TABLE4[graph, model][0][0]}" for model in links.MODELS]
+        theirs_of = [f"{TABLE4[graph, model][0][0]}" for model in table4.MODELS]
         rows.append([title, n, theirs_of[0], s, theirs_of[1]])
     return markdown_table(["", "N, ours", "N, paper", "S, ours", "S, paper"], rows)
 
 
-def likelihoods(place: Place) -> str:
+def likelihoods(workspace: Workspace) -> str:
     """LL and ELBO of table 1, and the gap between them."""
-    found = mnist.results_of(place)
+    found = mnist.results_of(workspace)
     rows = []
     for dim in mnist.DIMS:
         n, s = (found.get((model, "pathwise", dim), []) for model in ("nvae", "svae"))
@@ -109,22 +111,22 @@ def likelihoods(place: Place) -> str:
     return markdown_table([*head, "LL - ELBO: N, paper", "S, paper"], rows)
 
 
-def stacked_accuracies(place: Place) -> str:
-    found = semi_supervised.results_of(place)
+def stacked_accuracies(workspace: Workspace) -> str:
+    found = table3.results_of(workspace)
     rows = []
     for dims in sorted({cell[1:] for cell in found}):
         row = [f"{dims[0]}, {dims[1]}"]
-        for index, model in enumerate(semi_supervised.PAIRINGS):
+        for index, model in enumerate(table3.PAIRINGS):
             runs = found.get((model, *dims), [])
-            ours = mean(semi_supervised.accuracies_of(runs)) + cut_mark(runs)
+            ours = mean(table3.accuracies_of(runs)) + cut_mark(runs)
             row.append(f"{ours} ({len(runs)}), {TABLE3[dims][index][0]}")
         rows.append(row)
-    head = ["dim z1, z2", *(f"{name}, paper" for name in semi_supervised.PAIRINGS.values())]
+    head = ["dim z1, z2", *(f"{name}, paper" for name in table3.PAIRINGS.values())]
     return markdown_table(head, rows)
 
 
-def gradient_estimators(place: Place) -> str:
-    rows, _ = estimators.compare(place)
+def gradient_estimators(workspace: Workspace) -> str:
+    rows, _ = estimators.compare(workspace)
     heads = ("d", "posterior, gradient", "LL", "LL less pathwise", "epochs to target")
     return estimators.columns(rows, heads)
 
@@ -137,18 +139,18 @@ BLOCKS = {
 }
 
 
-def filled(page: str, place: Place) -> str:
+def filled(page: str, workspace: Workspace) -> str:
     def fill(marked: re.Match[str]) -> str:
         name = marked["name"]
-        return f"<!-- results: {name} -->\n{BLOCKS[name](place)}<!-- end of results -->"
+        return f"<!-- results: {name} -->\n{BLOCKS[name](workspace)}<!-- end of results -->"
 
     return MARKED.sub(fill, page)
 
 
 def made_anew(root: Path) -> dict[Path, str]:
     """Every file that shows results, as it should be."""
-    place = Place(root / "results", root / "results")
-    texts = {root / name: filled((root / name).read_text(), place) for name in PAGES}
+    workspace = Workspace(root / "results", root / "results")
+    texts = {root / name: filled((root / name).read_text(), workspace) for name in PAGES}
     with TemporaryDirectory() as folder:
         copy = Path(folder)
         for part in (root / "results").iterdir():
@@ -156,7 +158,7 @@ def made_anew(root: Path) -> dict[Path, str]:
                 (copy / part.name).symlink_to(part)
         for experiment in EXPERIMENTS.values():
             for render in experiment.render:
-                made = render(Place(copy, copy))
+                made = render(Workspace(copy, copy))
                 if made.suffix == ".md":
                     texts[root / "results" / made.name] = made.read_text()
     return texts

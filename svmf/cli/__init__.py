@@ -12,14 +12,14 @@ import argparse
 import importlib
 import pkgutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from svmf._version import __version__
 from svmf.errors import UserError
 
 
-class _Parser(argparse.ArgumentParser):
+class Parser(argparse.ArgumentParser):
     """Mistakes give one line and exit code 2."""
 
     def error(self, message: str) -> NoReturn:
@@ -27,13 +27,13 @@ class _Parser(argparse.ArgumentParser):
 
 
 def build_parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = Parser(
         prog="svmf",
         description="Von Mises-Fisher distributions and hyperspherical VAEs.",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"svmf {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     for info in sorted(pkgutil.iter_modules(__path__), key=lambda info: info.name):
         if info.name.startswith("_"):
             continue
@@ -57,13 +57,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args.command is None:
         parser.print_help()
         return 2
+    return guarded(f"svmf {args.command}", lambda: args.run(args))
+
+
+def guarded(name: str, work: Callable[[], int]) -> int:
+    """The exit code of the work. A mistake of the user's, Ctrl-C and a closed pipe cost one line,
+    not a traceback."""
     try:
-        return int(args.run(args))
+        return int(work())
     except UserError as error:
-        print(f"svmf {args.command}: error: {error}", file=sys.stderr)
+        print(f"{name}: error: {error}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
-        print(f"\nsvmf {args.command}: interrupted", file=sys.stderr)
+        print(f"\n{name}: interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:
         # the reader of a pipe went away; keep Python from complaining about it at exit

@@ -16,8 +16,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from svmf.demo import run_demo
     from svmf.errors import ConfigError
-    from svmf.experiments.demo import run_demo
 
     if args.seed < 0:
         raise ConfigError(f"--seed: expected at least 0, got {args.seed}")

@@ -73,6 +73,8 @@ def test_help_lists_the_commands(capsys):
         (("evaluate", "nowhere", "--samples", "-1"), "--samples: expected at least 0"),
         (("download", "imagenet"), "invalid choice: 'imagenet'"),
         (("demo", "--epochs", "0"), "--epochs: expected at least 1"),
+        (("reproduce", "table1", "--seeds", "3"), "`python -m reproduction table1 --seeds 3`"),
+        (("reproduce",), "`python -m reproduction`"),
     ],
 )
 def test_mistakes_give_one_line_and_exit_code_two(capsys, arguments, message):

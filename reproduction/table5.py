@@ -6,14 +6,14 @@ from typing import Any
 
 import torch
 
-from svmf.experiments.paper import TABLE5, TABLE5_KAPPAS
-from svmf.experiments.record import Job, Place, read_results
-from svmf.experiments.tables import markdown_table, write_table
+from reproduction.markdown import markdown_table, write_table
+from reproduction.paper import TABLE5, TABLE5_KAPPAS
+from reproduction.record import Job, Workspace, read_results
 from svmf.reference import expected_proposals
 
 
-def jobs(place: Place) -> list[Job]:
-    draws = 1000 if place.quick else 1_000_000
+def jobs(workspace: Workspace) -> list[Job]:
+    draws = 1000 if workspace.quick else 1_000_000
     return [_job(dim, draws) for dim in TABLE5]
 
 
@@ -26,8 +26,8 @@ def _job(dim: int, draws: int) -> Job:
     return Job("proposals", f"d{dim:03d}", work)
 
 
-def render(place: Place) -> Path:
-    results = read_results(place, "proposals")
+def render(workspace: Workspace) -> Path:
+    results = read_results(workspace, "proposals")
     rows = []
     for result in results:
         dim = int(result["key"].removeprefix("d"))
@@ -41,4 +41,4 @@ def render(place: Place) -> Path:
     )
     head = ["d", "", *(f"κ = {kappa}" for kappa in TABLE5_KAPPAS)]
     body = markdown_table(head, rows)
-    return write_table(place.results / "table5.md", "Table 5: number of proposals", notes, body)
+    return write_table(workspace.results / "table5.md", "Table 5: number of proposals", notes, body)

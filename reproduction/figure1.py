@@ -6,10 +6,10 @@ from typing import Any
 
 import torch
 
+from reproduction.markdown import markdown_table, mean_spread, write_table
+from reproduction.record import Job, Workspace, read_results
 from svmf.data import make_circle
-from svmf.experiments.circle import CIRCLE_MODELS, EPOCHS, CircleModel, run_circle
-from svmf.experiments.record import Job, Place, read_results
-from svmf.experiments.tables import markdown_table, mean_spread, write_table
+from svmf.demo.circle import CIRCLE_MODELS, EPOCHS, CircleModel, run_circle
 from svmf.plots import circle_figure
 from svmf.training.vae_task import CIRCLE_POINTS
 
@@ -22,13 +22,15 @@ of the curve's diameter from the true curve. Score: their product. Mean ± stand
 """
 
 
-def jobs(place: Place, seeds: int) -> list[Job]:
-    return [_job(place, model, seed) for seed in range(seeds) for model in CIRCLE_MODELS]
+def jobs(workspace: Workspace, seeds: int) -> list[Job]:
+    return [_job(workspace, model, seed) for seed in range(seeds) for model in CIRCLE_MODELS]
 
 
-def _job(place: Place, model: CircleModel, seed: int) -> Job:
+def _job(workspace: Workspace, model: CircleModel, seed: int) -> Job:
     def work(folder: Path) -> dict[str, Any]:
-        outcome = run_circle(model, seed, folder, 2 if place.quick else EPOCHS, place.threads)
+        outcome = run_circle(
+            model, seed, folder, 2 if workspace.quick else EPOCHS, workspace.threads
+        )
         return {
             "model": model.key,
             "seed": seed,
@@ -46,19 +48,19 @@ def _job(place: Place, model: CircleModel, seed: int) -> Job:
     return Job("circle", f"{model.key}-seed{seed}", work)
 
 
-def render(place: Place) -> Path:
-    results = read_results(place, "circle")
+def render(workspace: Workspace) -> Path:
+    results = read_results(workspace, "circle")
     rows = []
     for model in CIRCLE_MODELS:
         runs = [result for result in results if result["model"] == model.key]
         names = ("correlation", "on_curve", "score")
         rows.append([model.title, *(mean_spread([run[n] for run in runs]) for n in names)])
     body = markdown_table(["model", "distances", "on curve", "score"], rows)
-    _draw(place, results)
-    return write_table(place.results / "fig1.md", "Figure 1: the circle", _NOTES, body)
+    _draw(workspace, results)
+    return write_table(workspace.results / "fig1.md", "Figure 1: the circle", _NOTES, body)
 
 
-def _draw(place: Place, results: list[dict[str, Any]]) -> None:
+def _draw(workspace: Workspace, results: list[dict[str, Any]]) -> None:
     shown = {result["model"]: result for result in results if result["seed"] == 0}
     if len(shown) < len(CIRCLE_MODELS):
         return
@@ -69,4 +71,4 @@ def _draw(place: Place, results: list[dict[str, Any]]) -> None:
         result = shown[model.key]
         codes, angles = torch.tensor(result["codes"]), torch.tensor(result["angles"])
         panels.append((model.title, codes, angles))
-    circle_figure(panels, place.results / "figures" / "fig1.png")
+    circle_figure(panels, workspace.results / "figures" / "fig1.png")

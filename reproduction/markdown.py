@@ -21,6 +21,11 @@ def mean_spread(values: Sequence[float], digits: int = 2) -> str:
     return f"{mean} ± {statistics.stdev(values):.{digits}f} ({len(values)})"
 
 
+def paper_cell(cell: tuple[float, float], digits: int = 2) -> str:
+    """A published mean and its spread."""
+    return f"{cell[0]:.{digits}f} ± {cell[1]:.{digits}f}"
+
+
 def standard_error(values: Sequence[float]) -> float:
     return statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.nan
 

@@ -1,28 +1,28 @@
 # SPDX-License-Identifier: MIT
 """Beyond the paper: do the gradient estimator or the power spherical posterior matter on MNIST, in
-likelihood and in epochs to converge? The runs themselves are made in `svmf.experiments.mnist`."""
+likelihood and in epochs to converge? The runs themselves are made in `reproduction.mnist`."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from svmf.experiments.mnist import (
-    ESTIMATOR_DIMS,
-    ESTIMATORS,
-    SETTINGS_NOTE,
-    results_of,
-    values_of,
-)
-from svmf.experiments.record import Place
-from svmf.experiments.tables import (
+from reproduction.markdown import (
     difference_interval,
     markdown_table,
     mean_spread,
     welch,
     write_table,
 )
-from svmf.experiments.training_job import cut_mark, cut_note
+from reproduction.mnist import (
+    ESTIMATOR_DIMS,
+    ESTIMATORS,
+    SETTINGS_NOTE,
+    results_of,
+    values_of,
+)
+from reproduction.record import Workspace
+from reproduction.training_job import cut_mark, cut_note
 
 WINDOW = 5  # epochs: the validation ELBO jumps by 0.1 to 0.2 nats from one to the next
 MARGIN = 0.5  # nats below what every run reached
@@ -69,9 +69,9 @@ def epochs_to(target: float, runs: list[dict[str, Any]]) -> list[float]:
     return [float(epoch) for epoch in found]
 
 
-def compare(place: Place) -> tuple[list[dict[str, str]], list[dict[str, Any]]]:
+def compare(workspace: Workspace) -> tuple[list[dict[str, str]], list[dict[str, Any]]]:
     """A row for every cell that has runs, its columns by their heads; and these runs."""
-    found = results_of(place)
+    found = results_of(workspace)
     rows, shown = [], []
     for dim in ESTIMATOR_DIMS:
         cells = {(m, g): found[m, g, dim] for m, g in ESTIMATORS if (m, g, dim) in found}
@@ -100,8 +100,8 @@ def columns(rows: list[dict[str, str]], heads: Sequence[str] = COLUMNS) -> str:
     return markdown_table(heads, [[row[head] for head in heads] for row in rows])
 
 
-def render(place: Place) -> Path:
-    rows, shown = compare(place)
+def render(workspace: Workspace) -> Path:
+    rows, shown = compare(workspace)
     title = "Gradient estimators and posteriors"
     body = columns(rows) + cut_note(shown)
-    return write_table(place.results / "estimators.md", title, _NOTES, body)
+    return write_table(workspace.results / "estimators.md", title, _NOTES, body)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`svmf reproduce all --quick` from end to end, and the parts that tables are made of."""
+"""`python -m reproduction all --quick` from end to end, and the parts that tables are made of."""
 
 import json
 import math
@@ -11,16 +11,17 @@ import pytest
 import scipy.stats
 import torch
 
-from svmf.cli import main
-from svmf.cli.reproduce import NAMES
+import reproduction.__main__
+import svmf.cli
+from reproduction.__main__ import main
+from reproduction.catalogue import EXPERIMENTS
+from reproduction.estimators import MARGIN, common_target, epochs_to
+from reproduction.markdown import difference_interval, markdown_table, mean_spread, verdict, welch
+from reproduction.mnist import DIMS, ESTIMATOR_DIMS, estimator_jobs, table_jobs
+from reproduction.paper import TABLE1, TABLE2, TABLE3, TABLE4, TABLE4_SETTINGS, TABLE5
+from reproduction.record import Job, Workspace, read_results, run_jobs
+from reproduction.training_job import cut_note, was_cut
 from svmf.data import CircleSet, make_circle
-from svmf.experiments.catalogue import EXPERIMENTS
-from svmf.experiments.estimators import MARGIN, common_target, epochs_to
-from svmf.experiments.mnist import DIMS, ESTIMATOR_DIMS, estimator_jobs, table_jobs
-from svmf.experiments.paper import TABLE1, TABLE2, TABLE3, TABLE4, TABLE4_SETTINGS, TABLE5
-from svmf.experiments.record import Job, Place, read_results, run_jobs
-from svmf.experiments.tables import difference_interval, markdown_table, mean_spread, verdict, welch
-from svmf.experiments.training_job import cut_note, was_cut
 
 TABLES = ("fig1", "table1", "table2", "table3", "table4", "table5", "estimators")
 FIGURES = (
@@ -37,7 +38,7 @@ def here(tmp_path, monkeypatch):
 
 def test_everything_quickly(here, data_dir, monkeypatch, capsys):
     monkeypatch.setenv("SVMF_DATA", str(data_dir))
-    assert main(["reproduce", "all", "--quick"]) == 0
+    assert main(["all", "--quick"]) == 0
     first = capsys.readouterr().out
     assert first.count("done in") > 20
     for name in TABLES:
@@ -54,31 +55,31 @@ def test_everything_quickly(here, data_dir, monkeypatch, capsys):
             assert result["training_seconds"] > 0
         assert set(result["versions"]) >= {"svmf", "torch", "python"}
     # a second call repeats nothing
-    assert main(["reproduce", "all", "--quick"]) == 0
+    assert main(["all", "--quick"]) == 0
     assert "running" not in capsys.readouterr().out
     # a lost result is made again, and only that one
     (here / "results-quick" / "links" / "cora-svgae-appendix-fixed-seed0.json").unlink()
     shutil.rmtree(here / "runs")
-    assert main(["reproduce", "table4", "--quick"]) == 0
+    assert main(["table4", "--quick"]) == 0
     assert capsys.readouterr().out.count("running") == 1
 
 
 def test_any_cell_can_be_run_alone(here, capsys):
-    assert main(["reproduce", "table1", "--quick", "--dims", "3"]) == 0
+    assert main(["table1", "--quick", "--dims", "3"]) == 0
     path = here / "results-quick" / "mnist" / "svae-d3-seed0.json"
     result = json.loads(path.read_text())
     command = result["command"].split()
     assert command[:3] == ["svmf", "train", "svae"]
-    assert main([*command[1:], "--out", "alone", "--quiet"]) == 0
+    assert svmf.cli.main([*command[1:], "--out", "alone", "--quiet"]) == 0
     capsys.readouterr()
-    assert main(["evaluate", "alone", "--samples", "5", "--limit", "50", "--json"]) == 0
+    assert svmf.cli.main(["evaluate", "alone", "--samples", "5", "--limit", "50", "--json"]) == 0
     figures = json.loads(capsys.readouterr().out)
     assert figures["ll"] == result["figures"]["ll"], "the same bits"
 
 
 def test_a_cut_run_is_continued_when_more_epochs_are_allowed(here, capsys):
     def epochs_after(*options):
-        assert main(["reproduce", "table1", "--quick", "--dims", "3", *options]) == 0
+        assert main(["table1", "--quick", "--dims", "3", *options]) == 0
         stored = (here / "results-quick" / "mnist" / "svae-d3-seed0.json").read_text()
         return json.loads(stored)["epochs"], capsys.readouterr().out.count("running")
 
@@ -129,7 +130,7 @@ def test_a_run_that_ended_by_its_rule_is_not_cut():
 )
 def test_mistakes(here, capsys, arguments, message):
     try:
-        code = main(["reproduce", *arguments])
+        code = main([*arguments])
     except SystemExit as stop:
         code = stop.code
     assert code == 2
@@ -139,37 +140,37 @@ def test_mistakes(here, capsys, arguments, message):
 def test_missing_data_skip_one_experiment_of_all(here, monkeypatch, capsys):
     monkeypatch.delenv("SVMF_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(here / "empty"))
-    monkeypatch.setattr("svmf.cli.reproduce.NAMES", ("table4", "table5"))
-    assert main(["reproduce", "all", "--quick"]) == 1
+    few = {name: EXPERIMENTS[name] for name in ("table4", "table5")}
+    monkeypatch.setattr(reproduction.__main__, "EXPERIMENTS", few)
+    assert main(["all", "--quick"]) == 1
     assert "table4 skipped" in capsys.readouterr().err
     assert (here / "results-quick" / "table5.md").exists()
-    assert main(["reproduce", "table4", "--quick"]) == 2
+    assert main(["table4", "--quick"]) == 2
 
 
 def test_a_run_is_claimed_once(tmp_path):
-    place = Place(tmp_path / "results", tmp_path / "work", say=lambda text: None)
+    workspace = Workspace(tmp_path / "results", tmp_path / "work", say=lambda text: None)
     calls = []
 
     def inner(folder: Path):
         calls.append("outer")
         # while this job runs, another process meets it
-        assert not run_jobs([Job("e", "k", lambda folder: calls.append("second") or {})], place)
+        assert not run_jobs([Job("e", "k", lambda folder: calls.append("second") or {})], workspace)
         return {"value": 1}
 
-    assert run_jobs([Job("e", "k", inner)], place)
+    assert run_jobs([Job("e", "k", inner)], workspace)
     assert calls == ["outer"]
-    assert [result["value"] for result in read_results(place, "e")] == [1]
+    assert [result["value"] for result in read_results(workspace, "e")] == [1]
 
 
 def test_plan_is_the_papers():
-    place = Place(Path("r"), Path("w"))
-    jobs = table_jobs(place, 3)
+    workspace = Workspace(Path("r"), Path("w"))
+    jobs = table_jobs(workspace, 3)
     assert len({job.key for job in jobs}) == 3 * 2 * len(DIMS)
-    keys = {job.key for job in estimator_jobs(place, 1)}
+    keys = {job.key for job in estimator_jobs(workspace, 1)}
     assert {"svae-corrected-d5-seed0", "svae-rejection-d10-seed0", "psvae-d2-seed0"} <= keys
     assert "svae-corrected-d2-seed0" not in keys
     assert set(ESTIMATOR_DIMS) == {2, 5, 10}
-    assert set(EXPERIMENTS) == set(NAMES)
     assert set(TABLE1) == set(TABLE2) == {(m, d) for m in ("nvae", "svae") for d in DIMS}
     assert len(TABLE3) == 9
     assert set(TABLE4) == set(TABLE4_SETTINGS)
@@ -214,7 +215,7 @@ def test_table_text():
 def test_circle_score_of_perfect_and_useless_models():
     """Codes that are the true circle and a decoder that is the true curve score one; codes in
     disorder and a decoder off the curve score zero."""
-    from svmf.experiments.circle import CIRCLE_MODELS, score_circle
+    from svmf.demo.circle import CIRCLE_MODELS, score_circle
     from svmf.training import make_config
     from svmf.training.processes import Processes
     from svmf.training.run import make_task

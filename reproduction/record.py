@@ -20,7 +20,7 @@ from svmf.training.run_folder import RunFolder, atomic_write
 
 
 @dataclass(frozen=True)
-class Place:
+class Workspace:
     """Where an experiment keeps things, and how it runs."""
 
     results: Path  # JSON, tables and figures: meant for the repository
@@ -45,11 +45,11 @@ class Job:
     work: Callable[[Path], dict[str, Any]]
     suffices: Callable[[dict[str, Any]], bool] = lambda result: True
 
-    def path(self, place: Place) -> Path:
-        return place.results / self.experiment / f"{self.key}.json"
+    def path(self, workspace: Workspace) -> Path:
+        return workspace.results / self.experiment / f"{self.key}.json"
 
-    def done(self, place: Place) -> bool:
-        path = self.path(place)
+    def done(self, workspace: Workspace) -> bool:
+        path = self.path(workspace)
         return path.exists() and self.suffices(_read(path))
 
 
@@ -59,35 +59,35 @@ class InterruptedRunError(UserError):
     exit_code = 130
 
 
-def run_jobs(jobs: Iterable[Job], place: Place) -> bool:
+def run_jobs(jobs: Iterable[Job], workspace: Workspace) -> bool:
     """Runs what has no result yet. True if every job has one at the end."""
     complete = True
     for job in jobs:
-        if job.done(place):
+        if job.done(workspace):
             continue
-        folder = RunFolder(place.work / job.experiment / job.key)
+        folder = RunFolder(workspace.work / job.experiment / job.key)
         folder.path.mkdir(parents=True, exist_ok=True)
         claim = RunFolder(folder.path / "claim")
         claim.path.mkdir(exist_ok=True)
         try:
             claim.lock()
         except RunError:
-            place.say(f"{job.experiment}/{job.key}: another process is at it")
+            workspace.say(f"{job.experiment}/{job.key}: another process is at it")
             complete = False
             continue
         try:
-            if not job.done(place):
-                place.say(f"{job.experiment}/{job.key}: running")
+            if not job.done(workspace):
+                workspace.say(f"{job.experiment}/{job.key}: running")
                 started = time.monotonic()
                 figures = job.work(folder.path / "run")
-                _write(job, place, figures, time.monotonic() - started)
+                _write(job, workspace, figures, time.monotonic() - started)
         finally:
             claim.unlock()
     return complete
 
 
-def _write(job: Job, place: Place, figures: dict[str, Any], seconds: float) -> None:
-    path = job.path(place)
+def _write(job: Job, workspace: Workspace, figures: dict[str, Any], seconds: float) -> None:
+    path = job.path(workspace)
     path.parent.mkdir(parents=True, exist_ok=True)
     record = {
         "experiment": job.experiment,
@@ -97,12 +97,12 @@ def _write(job: Job, place: Place, figures: dict[str, Any], seconds: float) -> N
         "versions": versions(),
     }
     atomic_write(path, (json.dumps(record, indent=1) + "\n").encode())
-    place.say(f"{job.experiment}/{job.key}: done in {seconds:.0f} s")
+    workspace.say(f"{job.experiment}/{job.key}: done in {seconds:.0f} s")
 
 
-def read_results(place: Place, experiment: str) -> list[dict[str, Any]]:
+def read_results(workspace: Workspace, experiment: str) -> list[dict[str, Any]]:
     """All results of an experiment, by key."""
-    return [_read(path) for path in sorted((place.results / experiment).glob("*.json"))]
+    return [_read(path) for path in sorted((workspace.results / experiment).glob("*.json"))]
 
 
 def _read(path: Path) -> dict[str, Any]:

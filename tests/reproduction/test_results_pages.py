@@ -27,7 +27,8 @@ def project(tmp_path):
     for name in (*PAGES, "tools/update_results.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(PROJECT / name, tmp_path / name)
-    shutil.copytree(PROJECT / "results", tmp_path / "results")
+    for name in ("results", "reproduction"):
+        shutil.copytree(PROJECT / name, tmp_path / name)
     return tmp_path
 
 

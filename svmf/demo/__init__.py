@@ -14,8 +14,8 @@ from torch import Tensor
 
 from svmf import functional, reference
 from svmf.data import make_circle
+from svmf.demo.circle import CIRCLE_MODELS, EPOCHS, CircleOutcome, run_circle
 from svmf.errors import RunError
-from svmf.experiments.circle import CIRCLE_MODELS, EPOCHS, CircleOutcome, run_circle
 from svmf.plots import circle_figure
 
 _SPEED_SHAPES = ((64, 10), (1024, 64), (8192, 10))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from svmf.experiments.record import InterruptedRunError, Job
+from reproduction.record import InterruptedRunError, Job
 from svmf.progress import ProgressLine
 from svmf.training import RunConfig, RunFolder, continue_run, start_run
 from svmf.training.run import make_task

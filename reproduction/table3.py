@@ -7,10 +7,10 @@ from typing import Any
 
 import torch
 
-from svmf.experiments.paper import TABLE3
-from svmf.experiments.record import Job, Place, read_results
-from svmf.experiments.tables import markdown_table, mean_spread, write_table
-from svmf.experiments.training_job import cut_mark, cut_note, training_job
+from reproduction.markdown import markdown_table, mean_spread, write_table
+from reproduction.paper import TABLE3
+from reproduction.record import Job, Workspace, read_results
+from reproduction.training_job import cut_mark, cut_note, training_job
 from svmf.plots import image_grid, picture
 from svmf.training import make_config
 from svmf.training.semi_supervised_task import SemiSupervisedTask
@@ -38,25 +38,27 @@ at the posterior mean on the 10,000 test images. Mean ± standard deviation (num
 """
 
 
-def jobs(place: Place, seeds: int, cells: Sequence[tuple[int, int]] | None = None) -> list[Job]:
-    chosen = cells or (((2, 2),) if place.quick else CELLS[:MAIN_CELLS])
+def jobs(
+    workspace: Workspace, seeds: int, cells: Sequence[tuple[int, int]] | None = None
+) -> list[Job]:
+    chosen = cells or (((2, 2),) if workspace.quick else CELLS[:MAIN_CELLS])
     return [
-        _job(place, model, dim1, dim2, seed)
+        _job(workspace, model, dim1, dim2, seed)
         for seed in range(seeds)
         for dim1, dim2 in chosen
         for model in PAIRINGS
     ]
 
 
-def _job(place: Place, model: str, dim1: int, dim2: int, seed: int) -> Job:
+def _job(workspace: Workspace, model: str, dim1: int, dim2: int, seed: int) -> Job:
     common = {"dim": dim1, "dim2": dim2, "seed": seed, **SETTINGS}
-    common |= {"threads": place.threads, "compile": place.compile}
-    if place.quick:
+    common |= {"threads": workspace.threads, "compile": workspace.compile}
+    if workspace.quick:
         config = make_config(model, data="digits", epochs=1, hidden=(16,), **common)
     else:
-        config = make_config(model, data="mnist", epochs=place.at_most(1000), **common)
-    draws = (model, dim1, dim2) == FIGURE_CELL or (place.quick and model == FIGURE_CELL[0])
-    path = place.results / "figures" / "analogies-m1m2.png"
+        config = make_config(model, data="mnist", epochs=workspace.at_most(1000), **common)
+    draws = (model, dim1, dim2) == FIGURE_CELL or (workspace.quick and model == FIGURE_CELL[0])
+    path = workspace.results / "figures" / "analogies-m1m2.png"
     return training_job(
         "m1m2",
         f"{model}-{dim1}-{dim2}-seed{seed}",
@@ -77,10 +79,10 @@ def draw_analogies(task: Task, path: Path) -> None:
     picture(canvas, "M1+M2 (S+N): test image, then its style with each label", path)
 
 
-def results_of(place: Place) -> dict[tuple[str, int, int], list[dict[str, Any]]]:
+def results_of(workspace: Workspace) -> dict[tuple[str, int, int], list[dict[str, Any]]]:
     """By model, dim z1 and dim z2."""
     found: dict[tuple[str, int, int], list[dict[str, Any]]] = {}
-    for result in read_results(place, "m1m2"):
+    for result in read_results(workspace, "m1m2"):
         config = result["config"]
         cell = (config["model"], config["dim"], config["dim2"])
         found.setdefault(cell, []).append(result)
@@ -92,8 +94,8 @@ def accuracies_of(runs: list[dict[str, Any]]) -> list[float]:
     return [100 * run["figures"]["accuracy"] for run in runs]
 
 
-def render(place: Place) -> Path:
-    found = results_of(place)
+def render(workspace: Workspace) -> Path:
+    found = results_of(workspace)
     rows = []
     for dim1, dim2 in sorted({cell[1:] for cell in found}):
         row = [str(dim1), str(dim2)]
@@ -108,4 +110,4 @@ def render(place: Place) -> Path:
         head += [name, "paper"]
     body = markdown_table(head, rows)
     body += cut_note([run for runs in found.values() for run in runs])
-    return write_table(place.results / "table3.md", "Table 3: M1+M2 on MNIST", _NOTES, body)
+    return write_table(workspace.results / "table3.md", "Table 3: M1+M2 on MNIST", _NOTES, body)

@@ -7,16 +7,16 @@ from typing import Any
 
 import torch
 
-from svmf.experiments.paper import TABLE4, TABLE4_SETTINGS
-from svmf.experiments.record import Job, Place, read_results
-from svmf.experiments.tables import (
+from reproduction.markdown import (
     markdown_table,
     mean_spread,
     standard_error,
     verdict,
     write_table,
 )
-from svmf.experiments.training_job import training_job
+from reproduction.paper import TABLE4, TABLE4_SETTINGS
+from reproduction.record import Job, Workspace, read_results
+from reproduction.training_job import training_job
 from svmf.plots import hammer_figure, plane_figure
 from svmf.training import make_config
 from svmf.training.graph_task import GraphTask
@@ -43,8 +43,8 @@ paper's protocol), "own" a new split for each seed. Mean ± standard error in pe
 """
 
 
-def jobs(place: Place, seeds: int, graphs: Sequence[str] | None = None) -> list[Job]:
-    chosen = graphs or (("cora",) if place.quick else GRAPHS)
+def jobs(workspace: Workspace, seeds: int, graphs: Sequence[str] | None = None) -> list[Job]:
+    chosen = graphs or (("cora",) if workspace.quick else GRAPHS)
     return [
         job
         for seed in range(seeds)
@@ -52,11 +52,13 @@ def jobs(place: Place, seeds: int, graphs: Sequence[str] | None = None) -> list[
         for split in SPLITS
         for setting in SETTINGS
         for model in MODELS
-        if (job := _job(place, graph, model, setting, split, seed)) is not None
+        if (job := _job(workspace, graph, model, setting, split, seed)) is not None
     ]
 
 
-def _job(place: Place, graph: str, model: str, setting: str, split: str, seed: int) -> Job | None:
+def _job(
+    workspace: Workspace, graph: str, model: str, setting: str, split: str, seed: int
+) -> Job | None:
     lr, dropout, dim = TABLE4_SETTINGS[graph, model]
     if setting == "raised-lr":
         if lr >= 0.005:
@@ -67,17 +69,17 @@ def _job(place: Place, graph: str, model: str, setting: str, split: str, seed: i
             return None
         lr, dim = max(lr, 0.01), 64
     options: dict[str, Any] = {"data": graph, "lr": lr, "dropout": dropout, "dim": dim}
-    options |= {"seed": seed, "threads": place.threads}
+    options |= {"seed": seed, "threads": workspace.threads}
     options["split_seed"] = 0 if split == "fixed" else 1 + seed
-    if place.quick:
+    if workspace.quick:
         options["epochs"] = 3
     key = f"{graph}-{model}-{setting}-{split}-seed{seed}"
     return training_job("links", key, make_config(model, **options))
 
 
-def latent_jobs(place: Place) -> list[Job]:
+def latent_jobs(workspace: Workspace) -> list[Job]:
     """Two-dimensional models of Cora, for the figures."""
-    figures = place.results / "figures"
+    figures = workspace.results / "figures"
     made = []
     for model in MODELS:
         config = make_config(
@@ -86,8 +88,8 @@ def latent_jobs(place: Place) -> list[Job]:
             dim=2,
             lr=0.01,
             seed=0,
-            threads=place.threads,
-            epochs=3 if place.quick else 200,
+            threads=workspace.threads,
+            epochs=3 if workspace.quick else 200,
         )
         made.append(
             training_job("cora-latent", model, config, after=lambda t: draw_nodes(t, figures))
@@ -107,17 +109,17 @@ def draw_nodes(task: Task, folder: Path) -> None:
     draw(codes, task.graph.labels, title, folder / f"latent-cora-{task.config.model}.png")
 
 
-def results_of(place: Place) -> dict[Cell, list[dict[str, Any]]]:
+def results_of(workspace: Workspace) -> dict[Cell, list[dict[str, Any]]]:
     found: dict[Cell, list[dict[str, Any]]] = {}
-    for result in read_results(place, "links"):
+    for result in read_results(workspace, "links"):
         graph, model, rest = result["key"].split("-", 2)
         setting, split, _ = rest.rsplit("-", 2)
         found.setdefault((graph, model, setting, split), []).append(result)
     return found
 
 
-def render(place: Place) -> Path:
-    found = results_of(place)
+def render(workspace: Workspace) -> Path:
+    found = results_of(workspace)
     rows = []
     for graph, model, setting, split in sorted(found, key=_table_order):
         runs = found[graph, model, setting, split]
@@ -143,7 +145,7 @@ def render(place: Place) -> Path:
                 tests.append([graph, split, verdict(gaussian, spherical)])
     body += "\nAUC, N against S, each with its better learning rate (on the validation edges):\n\n"
     body += markdown_table(["graph", "split", "better"], tests)
-    return write_table(place.results / "table4.md", "Table 4: link prediction", _NOTES, body)
+    return write_table(workspace.results / "table4.md", "Table 4: link prediction", _NOTES, body)
 
 
 def _table_order(cell: Cell) -> tuple[int, ...]:
