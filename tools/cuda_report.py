@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """What the CUDA kernels cost on paper, from the compiler's own report (`make cuda` keeps it).
 
-    python tools/cuda_report.py build/cuda --check               # fails if a float32 kernel spills
-    python tools/cuda_report.py build/cuda --write docs/cuda.md  # renews the tables there
+    python tools/cuda_report.py build/cuda --check    # fails if a float32 kernel spills
+    python tools/cuda_report.py build/cuda            # the tables of docs/cuda.md
+
+tools/update_tables.py puts the tables there.
 
 Nothing is measured. Registers and spills are ptxas', block sizes and shared memory come from the
 launch functions, instruction counts from the machine code (cuobjdump and nvdisasm on PATH), and
@@ -20,7 +22,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-BEGIN, END = "<!-- made by tools/cuda_report.py -->", "<!-- end -->"
 # Kernels that compute in float64 for both types (csrc/cuda/kernels/log_bessel.cuh).
 DOUBLE_INSIDE = ("BesselOfOrders", "BesselByRecurrence")
 
@@ -130,22 +131,13 @@ def main() -> int:
     )
     parser.add_argument("folder", type=Path, help="the build folder of `make cuda`")
     parser.add_argument("--check", action="store_true", help="fail if a float32 kernel spills")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="renew the tables in this file")
     arguments = parser.parse_args()
     kernels = read_ptxas(arguments.folder)
     if arguments.check:
         return check(kernels)
     from cuda_tables import all_tables  # needs the emulation, which --check does not
 
-    tables = all_tables(kernels, arguments.folder)
-    if arguments.write is None:
-        print(tables)
-        return 0
-    head, _, rest = arguments.write.read_text().partition(BEGIN)
-    _, found, tail = rest.partition(END)
-    if not found:
-        raise SystemExit(f"cuda_report: expected `{BEGIN}` and `{END}` in {arguments.write}")
-    arguments.write.write_text(f"{head}{BEGIN}\n\n{tables}\n\n{END}{tail}")
+    print(all_tables(kernels, arguments.folder))
     return 0
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The tables of docs/cuda.md: resources of every kernel, bytes, instruction counts, and what they
-say about an op's time. tools/cuda_report.py puts them into the page."""
+say about an op's time. tools/update_tables.py puts them into the page."""
 
 from __future__ import annotations
 

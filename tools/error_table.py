@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Measures the errors of the special functions against tests/reference_tables and writes the
-table of docs/math.md.
+"""Measures the errors of the special functions against tests/reference_tables.
 
     python tools/error_table.py            print the table
-    python tools/error_table.py --write    put it into docs/math.md
     python tools/error_table.py --json     the numbers, for the instruction set in use
 
-Set SVMF_CPU_ISA to measure another instruction set. tests/helpers/measured_errors.py says what an
-error is.
+tools/update_tables.py puts the table into docs/math.md. Set SVMF_CPU_ISA to measure another
+instruction set. tests/helpers/measured_errors.py says what an error is.
 """
 
 import argparse
@@ -22,8 +20,7 @@ from helpers.measured_errors import QUANTITIES  # noqa: E402
 
 import svmf  # noqa: E402
 
-PAGE = PROJECT / "docs" / "math.md"
-BEGIN, END = "<!-- error table: begin -->", "<!-- error table: end -->"
+HEAD = "| function | quantity | bound (eps) | float64 | float32 | points |"
 
 
 def measure() -> list[dict]:
@@ -44,7 +41,7 @@ def measure() -> list[dict]:
 
 def table(rows: list[dict]) -> str:
     lines = [
-        "| function | quantity | bound (eps) | float64 | float32 | points |",
+        HEAD,
         "| --- | --- | ---: | ---: | ---: | ---: |",
     ]
     for double, single in zip(rows[::2], rows[1::2], strict=True):
@@ -56,22 +53,27 @@ def table(rows: list[dict]) -> str:
     return "\n".join(lines)
 
 
+def check(text: str) -> str | None:
+    """What is wrong with a table, without measuring: its functions, bounds, or an error beyond."""
+    head, _, *lines = text.splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    expected = [[quantity.name, quantity.formula, str(quantity.bound)] for quantity in QUANTITIES]
+    if head != HEAD or [row[:3] for row in cells] != expected:
+        return "other functions or bounds than tests/helpers/measured_errors.py has"
+    beyond = [row[0] for row in cells if max(map(float, row[3:5])) > float(row[2])]
+    return f"beyond the bound: {', '.join(beyond)}" if beyond else None
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
-    parser.add_argument("--write", action="store_true", help="update docs/math.md")
     arguments = parser.parse_args()
     isa = svmf.build_info()["cpu_isa"]
     rows = measure()
     if arguments.json:
         print(json.dumps({"cpu_isa": isa, "rows": rows}))
-    elif arguments.write:
-        text = PAGE.read_text()
-        head, rest = text.split(BEGIN)
-        tail = rest.split(END)[1]
-        PAGE.write_text(f"{head}{BEGIN}\n{table(rows)}\n{END}{tail}")
     else:
         print(table(rows))
 

@@ -1,12 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Measures the variance of the three gradient estimators in kappa, and the bias of g_rep alone, and
-writes the table of docs/sampling.md.
+"""The variance of the three gradient estimators in kappa, and the bias of g_rep alone, measured:
+the table of docs/sampling.md. tools/update_tables.py puts it there."""
 
-    python tools/variance_table.py            prints the table (1e6 draws per entry: some minutes)
-    python tools/variance_table.py --write    puts it into docs/sampling.md between its markers
-"""
-
-import argparse
 import math
 import sys
 from pathlib import Path
@@ -19,12 +14,10 @@ PROJECT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(PROJECT / "tests"))
 from helpers.kappa_gradients import exact_slopes, per_sample_gradients  # noqa: E402
 
-DOCUMENT = PROJECT / "docs" / "sampling.md"
-BEGIN = "<!-- table: tools/variance_table.py -->"
-END = "<!-- end of table -->"
 DIMENSIONS = (2, 3, 5, 10, 50, 500)
 FUNCTIONS = ("mu.z", "exp(c.z)")
 SEED = 20_000
+HEAD = "| m | kappa | f | d/dkappa E[f] | pathwise | g_rep + g_cor | g_rep | bias of g_rep |"
 
 
 def entry(value: float) -> str:
@@ -56,33 +49,27 @@ def rows(m: int, kappa: float, draws: int) -> list[str]:
     return lines
 
 
+def cases() -> list[tuple[int, float]]:
+    return [(m, kappa) for m in DIMENSIONS for kappa in (0.5, float(m), 30.0 * m)]
+
+
 def table(draws: int) -> str:
     lines = [
         f"Variance of one sample's gradient, {draws:.0e} draws per entry, float64.",
         "",
-        "| m | kappa | f | d/dkappa E[f] | pathwise | g_rep + g_cor | g_rep | bias of g_rep |",
+        HEAD,
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
-    for m in DIMENSIONS:
-        for kappa in (0.5, float(m), 30.0 * m):
-            lines += rows(m, kappa, draws)
+    for m, kappa in cases():
+        lines += rows(m, kappa, draws)
     return "\n".join(lines)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--draws", type=int, default=1_000_000)
-    parser.add_argument("--write", action="store_true", help="put the table into docs/sampling.md")
-    arguments = parser.parse_args()
-    text = table(arguments.draws)
-    if not arguments.write:
-        print(text)
-        return
-    document = DOCUMENT.read_text()
-    before, rest = document.split(BEGIN)
-    _, after = rest.split(END)
-    DOCUMENT.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
-
-
-if __name__ == "__main__":
-    main()
+def check(text: str) -> str | None:
+    """What is wrong with a table, without measuring."""
+    _, _, head, _, *lines = text.splitlines()
+    found = [tuple(cell.strip() for cell in line.split("|")[1:4]) for line in lines]
+    expected = [(str(m), f"{kappa:g}", f) for m, kappa in cases() for f in FUNCTIONS]
+    return (
+        None if head == HEAD and found == expected else "other cases than tools/variance_table.py"
+    )

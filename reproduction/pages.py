@@ -1,31 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Makes every table that shows results from the JSON files of `results/`: the tables there, and the
-marked ones of README.md and docs/results.md.
+"""The tables that show results, made from the JSON files of results/: those of README.md and
+docs/results.md, and the files of results/ itself. tools/update_tables.py puts them there."""
 
-    python tools/update_results.py            # after new runs
-    python tools/update_results.py --check    # says what is out of date, changes nothing
-"""
-
-import argparse
-import re
 import statistics
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))  # `reproduction` is no part of the installed package
-
-from reproduction import estimators, mnist, table3, table4  # noqa: E402
-from reproduction.catalogue import EXPERIMENTS  # noqa: E402
-from reproduction.markdown import SIGNIFICANT, markdown_table, welch  # noqa: E402
-from reproduction.paper import TABLE1, TABLE2, TABLE3, TABLE4  # noqa: E402
-from reproduction.record import Workspace  # noqa: E402
-from reproduction.training_job import cut_mark  # noqa: E402
-
-PAGES = ("README.md", "docs/results.md")
-MARKED = re.compile(r"<!-- results: (?P<name>[a-z0-9-]+) -->\n.*?<!-- end of results -->", re.S)
+from reproduction import estimators, mnist, table3, table4
+from reproduction.catalogue import EXPERIMENTS
+from reproduction.markdown import SIGNIFICANT, markdown_table, welch
+from reproduction.paper import TABLE1, TABLE2, TABLE3, TABLE4
+from reproduction.record import Workspace
+from reproduction.training_job import cut_mark
 
 
 def mean(values: Sequence[float]) -> str:
@@ -131,7 +118,7 @@ def gradient_estimators(workspace: Workspace) -> str:
     return estimators.columns(rows, heads)
 
 
-BLOCKS = {
+PAGE_TABLES = {
     "overview": overview,
     "likelihoods": likelihoods,
     "m1m2": stacked_accuracies,
@@ -139,18 +126,14 @@ BLOCKS = {
 }
 
 
-def filled(page: str, workspace: Workspace) -> str:
-    def fill(marked: re.Match[str]) -> str:
-        name = marked["name"]
-        return f"<!-- results: {name} -->\n{BLOCKS[name](workspace)}<!-- end of results -->"
-
-    return MARKED.sub(fill, page)
-
-
-def made_anew(root: Path) -> dict[Path, str]:
-    """Every file that shows results, as it should be."""
+def page_tables(root: Path) -> dict[str, str]:
     workspace = Workspace(root / "results", root / "results")
-    texts = {root / name: filled((root / name).read_text(), workspace) for name in PAGES}
+    return {name: make(workspace).rstrip("\n") for name, make in PAGE_TABLES.items()}
+
+
+def result_files(root: Path) -> dict[Path, str]:
+    """The Markdown files of results/, as they should be."""
+    texts = {}
     with TemporaryDirectory() as folder:
         copy = Path(folder)
         for part in (root / "results").iterdir():
@@ -162,21 +145,3 @@ def made_anew(root: Path) -> dict[Path, str]:
                 if made.suffix == ".md":
                     texts[root / "results" / made.name] = made.read_text()
     return texts
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--check", action="store_true", help="only say what is out of date")
-    check = parser.parse_args().check
-    stale = {path: text for path, text in made_anew(ROOT).items() if path.read_text() != text}
-    for path, text in stale.items():
-        print(f"{path.relative_to(ROOT)}: {'out of date' if check else 'made anew'}")
-        if not check:
-            path.write_text(text)
-    return 1 if check and stale else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

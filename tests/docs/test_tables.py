@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""Generated tables say what they are made from, and the check notices when they do not."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+from helpers.paths import PROJECT
+
+PAGES = ("README.md", "docs/results.md", "docs/math.md", "docs/sampling.md")
+
+
+def check(project):
+    return subprocess.run(
+        [sys.executable, str(project / "tools" / "update_tables.py"), "--check"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def project(tmp_path):
+    """What the tool reads, to be changed."""
+    for name in PAGES:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(PROJECT / name, tmp_path / name)
+    shutil.copytree(PROJECT / "results", tmp_path / "results")
+    shutil.copytree(PROJECT / "tools", tmp_path / "tools")
+    for name in ("tests", "reproduction"):
+        if (PROJECT / name).is_dir():
+            (tmp_path / name).symlink_to(PROJECT / name)
+    return tmp_path
+
+
+def complaints(project):
+    """(page, rest of the line) of everything that the check says."""
+    answer = check(project)
+    assert answer.returncode == 1, answer.stderr
+    return [line.partition(": ")[::2] for line in answer.stdout.splitlines()]
+
+
+def test_tables_are_up_to_date():
+    answer = check(PROJECT)
+    assert (answer.returncode, answer.stdout, answer.stderr) == (0, "", "")
+
+
+def test_a_changed_result_is_noticed(project):
+    path = project / "results" / "mnist" / "svae-d5-seed0.json"
+    result = json.loads(path.read_text())
+    result["figures"]["ll"] += 1.0
+    path.write_text(json.dumps(result))
+    changed = {page for page, _ in complaints(project)}
+    assert changed == {
+        "README.md",
+        "docs/results.md",
+        "results/table1.md",
+        "results/estimators.md",
+    }
+
+
+SPOILED = [
+    ("README.md", "<!-- end of table -->\n", "", "expected `table: SOURCE.NAME`"),
+    ("docs/results.md", "table: results.m1m2", "table: guess.m1m2", "expected a source"),
+    ("docs/math.md", "| vmf_kl_uniform | KL | 4 | ", "| vmf_kl_uniform | KL | 4 | 9", "beyond"),
+    ("docs/sampling.md", "| 5 | 150 | mu.z |", "| 5 | 15 | mu.z |", "other cases"),
+]
+
+
+def test_spoiled_tables_are_noticed(project):
+    for page, old, new, _ in SPOILED:
+        path = project / page
+        text = path.read_text()
+        assert text.count(old) == 1
+        path.write_text(text.replace(old, new))
+    found = complaints(project)
+    for page, _, _, complaint in SPOILED:
+        assert any(where == page and complaint in what for where, what in found), complaint
