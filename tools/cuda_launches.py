@@ -49,12 +49,12 @@ def _cases() -> list[tuple[int, emulator.Case]]:
 
     add("vmf_concentration", 0, (ROWS, 10), 1, 1)
     add("vmf_pathwise", 0, (ROWS, 10), 2, 1)
-    for function in range(10):
-        add("vmf_kappa", 0, (function, ROWS, 10), 1, 1)
-    for function in range(4):
+    for name in emulator.listed_ops("KAPPA"):
+        add(name, 0, (ROWS, 10), 1, 1)
+    for name in emulator.listed_ops("BESSEL"):
         for order in (2.0, 2.3):  # with a table, by recurrence
-            add("log_bessel", 0, (function, ROWS), 1, 1, reals=(order,))
-        add("log_bessel_orders", 0, (function, ROWS), 2, 1)
+            add(name, 0, (ROWS,), 1, 1, reals=(order,))
+        add(f"{name}.tensor", 0, (ROWS,), 2, 1)
     for m in DIMENSIONS:
         add("householder", m, (ROWS, m), 2, 1)
         add("householder_backward", m, (ROWS, m), 3, 2)

@@ -1,30 +1,22 @@
 // SPDX-License-Identifier: MIT
 // Names of the function that an elementwise kernel evaluates, shared by the ops, the row kernels
-// and the device.
+// and the device; made from the list of ops.
 #pragma once
+
+#include <type_traits>
 
 namespace svmf {
 
 // Functions of kappa for one m: csrc/math/vmf_kappa.h.
 enum class KappaFunction : int {
-  kMeanLength,
-  kMeanLengthComplement,
-  kMeanLengthGrad,
-  kMeanLengthGrad2,
-  kKlUniform,
-  kKlUniformGrad,
-  kKlUniformGrad2,
-  kLogPartition,
-  kLogNorm,
-  kEntropy,
+#define SVMF_KAPPA_OP(name, function) function,
+#include "common/ops.inc"
 };
 
 // Functions of a Bessel order and x: csrc/math/log_bessel.h.
 enum class BesselFunction : int {
-  kLogIv,
-  kLogIve,
-  kIvRatio,
-  kIvRatioGrad,
+#define SVMF_BESSEL_OP(name, function) function,
+#include "common/ops.inc"
 };
 
 // How a sample depends on kappa for the gradient: csrc/math/vmf_pathwise.h,
@@ -33,5 +25,28 @@ enum class SampleGradient : int {
   kPathwise,
   kRejection,
 };
+
+// Calls f with the function as a constant: f(std::integral_constant<KappaFunction, function>{}).
+template <class F>
+auto with_constant(KappaFunction chosen, F f) {
+  switch (chosen) {
+#define SVMF_KAPPA_OP(name, function) \
+  case KappaFunction::function:       \
+    return f(std::integral_constant<KappaFunction, KappaFunction::function>{});
+#include "common/ops.inc"
+  }
+  __builtin_unreachable();
+}
+
+template <class F>
+auto with_constant(BesselFunction chosen, F f) {
+  switch (chosen) {
+#define SVMF_BESSEL_OP(name, function) \
+  case BesselFunction::function:       \
+    return f(std::integral_constant<BesselFunction, BesselFunction::function>{});
+#include "common/ops.inc"
+  }
+  __builtin_unreachable();
+}
 
 }  // namespace svmf

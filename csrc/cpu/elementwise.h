@@ -8,7 +8,7 @@
 #include "common/tensors.h"
 #include "cpu/isa.h"
 
-namespace svmf {
+namespace svmf::cpu {
 
 // About 20 us of work: below that a second thread costs more than it brings.
 inline constexpr int64_t kElementGrain = 2048;
@@ -65,4 +65,4 @@ Tensor map_elements(const Tensor& input1, const Tensor& input2, F range) {
   return to_result_type(out, input1.scalar_type());
 }
 
-}  // namespace svmf
+}  // namespace svmf::cpu

@@ -3,8 +3,6 @@
 // row of loc, and the least and the largest kappa; nan where there is one. One pass, and numbers
 // instead of tensors as results: at 64 rows the same in torch reductions costs as much as drawing
 // the samples.
-#include <torch/csrc/stable/library.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,8 +11,10 @@
 
 #include "common/op_checks.h"
 #include "cpu/elementwise.h"
+#include "cpu/ops.h"
 
-namespace svmf {
+namespace svmf::cpu {
+
 namespace {
 
 struct Range {
@@ -50,8 +50,9 @@ double norm(const S* row, int64_t m) {
   return std::sqrt(total);
 }
 
-std::tuple<double, double, double, double> parameter_range_cpu(const Tensor& loc,
-                                                               const Tensor& kappa) {
+}  // namespace
+
+FourNumbers parameter_range(const Tensor& loc, const Tensor& kappa) {
   constexpr const char* kOp = "_parameter_range";
   check_floating(kOp, "loc", loc);
   check_vectors(kOp, "loc", loc);
@@ -78,9 +79,4 @@ std::tuple<double, double, double, double> parameter_range_cpu(const Tensor& loc
   return {norms.lower(), norms.upper(), concentrations.lower(), concentrations.upper()};
 }
 
-}  // namespace
-}  // namespace svmf
-
-STABLE_TORCH_LIBRARY_IMPL(svmf, CPU, m) {
-  m.impl("_parameter_range", TORCH_BOX(&svmf::parameter_range_cpu));
-}
+}  // namespace svmf::cpu

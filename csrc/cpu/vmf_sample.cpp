@@ -4,8 +4,6 @@
 //
 // z has the shape [*sample_shape, *batch, m]. What the backward pass needs of a row beside z is
 // `state` [2, *sample_shape, *batch]: 1-w and 1+w. Without `keep_state` it is empty.
-#include <torch/csrc/stable/library.h>
-
 #include <algorithm>
 #include <optional>
 #include <tuple>
@@ -13,8 +11,10 @@
 
 #include "common/op_checks.h"
 #include "cpu/elementwise.h"
+#include "cpu/ops.h"
 
-namespace svmf {
+namespace svmf::cpu {
+
 namespace {
 
 // Rows are handed out in blocks of this many, so that the grouping into lanes does not depend on
@@ -66,17 +66,17 @@ Sampled sample(const char* op, const Tensor& loc, const Tensor& kappa, const Ten
   return {to_result_type(z, loc.scalar_type()), state};
 }
 
-std::tuple<Tensor, Tensor> vmf_rsample_cpu(const Tensor& loc, const Tensor& kappa,
-                                           const Tensor& seed, std::vector<int64_t> sample_shape,
-                                           int64_t /*gradient*/, bool keep_state) {
+}  // namespace
+
+TwoTensors vmf_rsample(const Tensor& loc, const Tensor& kappa, const Tensor& seed,
+                       std::vector<int64_t> sample_shape, int64_t /*gradient*/, bool keep_state) {
   const Sampled s = sample("vmf_rsample", loc, kappa, seed, sample_shape, keep_state);
   return {s.z, s.state};
 }
 
-std::tuple<Tensor, Tensor, Tensor> vmf_rsample_kl_cpu(const Tensor& loc, const Tensor& kappa,
-                                                      const Tensor& seed,
-                                                      std::vector<int64_t> sample_shape,
-                                                      int64_t /*gradient*/, bool keep_state) {
+ThreeTensors vmf_rsample_kl(const Tensor& loc, const Tensor& kappa, const Tensor& seed,
+                            std::vector<int64_t> sample_shape, int64_t /*gradient*/,
+                            bool keep_state) {
   const Sampled s = sample("vmf_rsample_kl", loc, kappa, seed, sample_shape, keep_state);
   const int64_t m = loc.size(loc.dim() - 1);
   const Tensor kl =
@@ -86,9 +86,8 @@ std::tuple<Tensor, Tensor, Tensor> vmf_rsample_kl_cpu(const Tensor& loc, const T
   return {s.z, kl, s.state};
 }
 
-std::tuple<Tensor, Tensor, Tensor> vmf_rsample_with_correction_cpu(
-    const Tensor& loc, const Tensor& kappa, const Tensor& seed, std::vector<int64_t> sample_shape,
-    bool keep_state) {
+ThreeTensors vmf_rsample_with_correction(const Tensor& loc, const Tensor& kappa, const Tensor& seed,
+                                         std::vector<int64_t> sample_shape, bool keep_state) {
   const Sampled s =
       sample("vmf_rsample_with_correction", loc, kappa, seed, sample_shape, keep_state);
   Tensor log_ratio = empty_tensor(shape_of(sample_shape, kappa), s.z);
@@ -96,12 +95,10 @@ std::tuple<Tensor, Tensor, Tensor> vmf_rsample_with_correction_cpu(
   return {s.z, log_ratio, s.state};
 }
 
-std::tuple<Tensor, Tensor> vmf_rsample_backward_cpu(const Tensor& grad_z,
-                                                    std::optional<Tensor> grad_kl,
-                                                    std::optional<Tensor> grad_log_ratio,
-                                                    const Tensor& z, const Tensor& state,
-                                                    const Tensor& loc, const Tensor& kappa,
-                                                    int64_t gradient) {
+TwoTensors vmf_rsample_backward(const Tensor& grad_z, std::optional<Tensor> grad_kl,
+                                std::optional<Tensor> grad_log_ratio, const Tensor& z,
+                                const Tensor& state, const Tensor& loc, const Tensor& kappa,
+                                int64_t gradient) {
   constexpr const char* kOp = "_vmf_rsample_backward";
   check_sample_backward(kOp, grad_z, z, state, loc, kappa);
   check_sample_gradients(kOp, grad_kl, grad_log_ratio, z, kappa, gradient);
@@ -139,12 +136,4 @@ std::tuple<Tensor, Tensor> vmf_rsample_backward_cpu(const Tensor& grad_z,
           to_result_type(grad_kappa, kappa.scalar_type())};
 }
 
-}  // namespace
-}  // namespace svmf
-
-STABLE_TORCH_LIBRARY_IMPL(svmf, CPU, m) {
-  m.impl("vmf_rsample", TORCH_BOX(&svmf::vmf_rsample_cpu));
-  m.impl("vmf_rsample_kl", TORCH_BOX(&svmf::vmf_rsample_kl_cpu));
-  m.impl("vmf_rsample_with_correction", TORCH_BOX(&svmf::vmf_rsample_with_correction_cpu));
-  m.impl("_vmf_rsample_backward", TORCH_BOX(&svmf::vmf_rsample_backward_cpu));
-}
+}  // namespace svmf::cpu

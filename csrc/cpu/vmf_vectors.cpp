@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: MIT
 // CPU ops on rows of vectors that need no random numbers: the Householder reflection, KL between
 // two vMF, and the log density.
-#include <torch/csrc/stable/library.h>
-
 #include <algorithm>
 #include <tuple>
 
 #include "common/op_checks.h"
 #include "cpu/elementwise.h"
+#include "cpu/ops.h"
 
-namespace svmf {
+namespace svmf::cpu {
+
 namespace {
 
 // Rows per task so that a task has about 16k elements.
 int64_t row_grain(int64_t m) { return std::max<int64_t>(1, 16384 / m); }
 
-Tensor householder_cpu(const Tensor& x, const Tensor& loc) {
+}  // namespace
+
+Tensor householder(const Tensor& x, const Tensor& loc) {
   check_householder("householder", x, loc);
   const Tensor xs = to_compute_type(x), locs = to_compute_type(loc);
   const Tensor out = empty_like_contiguous(xs);
@@ -31,8 +33,7 @@ Tensor householder_cpu(const Tensor& x, const Tensor& loc) {
   return to_result_type(out, x.scalar_type());
 }
 
-std::tuple<Tensor, Tensor> householder_backward_cpu(const Tensor& grad, const Tensor& x,
-                                                    const Tensor& loc) {
+TwoTensors householder_backward(const Tensor& grad, const Tensor& x, const Tensor& loc) {
   check_householder_backward("_householder_backward", grad, x, loc);
   const Tensor grads = to_compute_type(grad), xs = to_compute_type(x), locs = to_compute_type(loc);
   const Tensor grad_x = empty_like_contiguous(xs), grad_loc = empty_like_contiguous(xs);
@@ -50,8 +51,7 @@ std::tuple<Tensor, Tensor> householder_backward_cpu(const Tensor& grad, const Te
   return {to_result_type(grad_x, x.scalar_type()), to_result_type(grad_loc, x.scalar_type())};
 }
 
-Tensor vmf_kl_cpu(const Tensor& loc1, const Tensor& kappa1, const Tensor& loc2,
-                  const Tensor& kappa2) {
+Tensor vmf_kl(const Tensor& loc1, const Tensor& kappa1, const Tensor& loc2, const Tensor& kappa2) {
   check_vmf_kl("vmf_kl", loc1, kappa1, loc2, kappa2);
   const Tensor l1 = to_compute_type(loc1), l2 = to_compute_type(loc2);
   const Tensor k1 = to_compute_type(kappa1), k2 = to_compute_type(kappa2);
@@ -69,7 +69,7 @@ Tensor vmf_kl_cpu(const Tensor& loc1, const Tensor& kappa1, const Tensor& loc2,
   return to_result_type(out, loc1.scalar_type());
 }
 
-Tensor vmf_log_prob_cpu(const Tensor& value, const Tensor& loc, const Tensor& kappa) {
+Tensor vmf_log_prob(const Tensor& value, const Tensor& loc, const Tensor& kappa) {
   check_vmf_log_prob("vmf_log_prob", value, loc, kappa);
   const Tensor xs = to_compute_type(value), locs = to_compute_type(loc),
                kappas = to_compute_type(kappa);
@@ -88,12 +88,4 @@ Tensor vmf_log_prob_cpu(const Tensor& value, const Tensor& loc, const Tensor& ka
   return to_result_type(out, value.scalar_type());
 }
 
-}  // namespace
-}  // namespace svmf
-
-STABLE_TORCH_LIBRARY_IMPL(svmf, CPU, m) {
-  m.impl("householder", TORCH_BOX(&svmf::householder_cpu));
-  m.impl("_householder_backward", TORCH_BOX(&svmf::householder_backward_cpu));
-  m.impl("vmf_kl", TORCH_BOX(&svmf::vmf_kl_cpu));
-  m.impl("vmf_log_prob", TORCH_BOX(&svmf::vmf_log_prob_cpu));
-}
+}  // namespace svmf::cpu

@@ -6,7 +6,7 @@
 
 #include <dlfcn.h>
 
-namespace svmf {
+namespace svmf::cuda {
 
 namespace {
 
@@ -35,4 +35,4 @@ OnDevice::OnDevice(const Tensor& like) {
 
 OnDevice::~OnDevice() { aoti_torch_delete_device_guard(static_cast<DeviceGuardHandle>(guard_)); }
 
-}  // namespace svmf
+}  // namespace svmf::cuda

@@ -7,7 +7,7 @@
 
 #include "common/tensors.h"
 
-namespace svmf {
+namespace svmf::cuda {
 
 // While it lives, the device of `like` is the current one; the stream is torch's current stream
 // there.
@@ -38,4 +38,4 @@ void launch_on_device(const char* op, const Tensor& like, F launch) {
   });
 }
 
-}  // namespace svmf
+}  // namespace svmf::cuda

@@ -4,5 +4,7 @@
 
 #include "cuda/ops.h"
 
-#define SVMF_IMPL(name, function) m.impl(name, TORCH_BOX(&svmf::function));
-STABLE_TORCH_LIBRARY_IMPL(svmf, CUDA, m) { SVMF_CUDA_OPS(SVMF_IMPL) }
+STABLE_TORCH_LIBRARY_IMPL(svmf, CUDA, m) {
+#define SVMF_OP(op, name, schema, result, parameters) m.impl(op, TORCH_BOX(&svmf::cuda::name));
+#include "common/ops.inc"
+}

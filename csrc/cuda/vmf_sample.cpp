@@ -7,7 +7,7 @@
 #include "cuda/kernels/launchers.h"
 #include "cuda/ops.h"
 
-namespace svmf {
+namespace svmf::cuda {
 
 namespace {
 
@@ -38,18 +38,16 @@ Sampled sample(const char* op, const Tensor& loc, const Tensor& kappa, const Ten
 
 }  // namespace
 
-std::tuple<Tensor, Tensor> vmf_rsample_cuda(const Tensor& loc, const Tensor& kappa,
-                                            const Tensor& seed, std::vector<int64_t> sample_shape,
-                                            int64_t /*gradient*/, bool keep_state) {
+TwoTensors vmf_rsample(const Tensor& loc, const Tensor& kappa, const Tensor& seed,
+                       std::vector<int64_t> sample_shape, int64_t /*gradient*/, bool keep_state) {
   check_sample("vmf_rsample", loc, kappa, seed);
   const Sampled s = sample("vmf_rsample", loc, kappa, seed, sample_shape, keep_state, nullptr);
   return {s.z, s.state};
 }
 
-std::tuple<Tensor, Tensor, Tensor> vmf_rsample_kl_cuda(const Tensor& loc, const Tensor& kappa,
-                                                       const Tensor& seed,
-                                                       std::vector<int64_t> sample_shape,
-                                                       int64_t /*gradient*/, bool keep_state) {
+ThreeTensors vmf_rsample_kl(const Tensor& loc, const Tensor& kappa, const Tensor& seed,
+                            std::vector<int64_t> sample_shape, int64_t /*gradient*/,
+                            bool keep_state) {
   constexpr const char* op = "vmf_rsample_kl";
   check_sample(op, loc, kappa, seed);
   const Tensor kl = empty_like_contiguous(to_compute_type(kappa));
@@ -57,9 +55,8 @@ std::tuple<Tensor, Tensor, Tensor> vmf_rsample_kl_cuda(const Tensor& loc, const 
   return {s.z, to_result_type(kl, kappa.scalar_type()), s.state};
 }
 
-std::tuple<Tensor, Tensor, Tensor> vmf_rsample_with_correction_cuda(
-    const Tensor& loc, const Tensor& kappa, const Tensor& seed, std::vector<int64_t> sample_shape,
-    bool keep_state) {
+ThreeTensors vmf_rsample_with_correction(const Tensor& loc, const Tensor& kappa, const Tensor& seed,
+                                         std::vector<int64_t> sample_shape, bool keep_state) {
   constexpr const char* op = "vmf_rsample_with_correction";
   check_sample(op, loc, kappa, seed);
   const Sampled s = sample(op, loc, kappa, seed, sample_shape, keep_state, nullptr);
@@ -68,12 +65,10 @@ std::tuple<Tensor, Tensor, Tensor> vmf_rsample_with_correction_cuda(
   return {s.z, log_ratio, s.state};
 }
 
-std::tuple<Tensor, Tensor> _vmf_rsample_backward_cuda(const Tensor& grad_z,
-                                                      std::optional<Tensor> grad_kl,
-                                                      std::optional<Tensor> grad_log_ratio,
-                                                      const Tensor& z, const Tensor& state,
-                                                      const Tensor& loc, const Tensor& kappa,
-                                                      int64_t gradient) {
+TwoTensors vmf_rsample_backward(const Tensor& grad_z, std::optional<Tensor> grad_kl,
+                                std::optional<Tensor> grad_log_ratio, const Tensor& z,
+                                const Tensor& state, const Tensor& loc, const Tensor& kappa,
+                                int64_t gradient) {
   constexpr const char* op = "_vmf_rsample_backward";
   check_sample_backward(op, grad_z, z, state, loc, kappa);
   check_sample_gradients(op, grad_kl, grad_log_ratio, z, kappa, gradient);
@@ -100,4 +95,4 @@ std::tuple<Tensor, Tensor> _vmf_rsample_backward_cuda(const Tensor& grad_z,
           to_result_type(grad_kappa, kappa.scalar_type())};
 }
 
-}  // namespace svmf
+}  // namespace svmf::cuda

@@ -6,10 +6,9 @@
 #include "cuda/kernels/launchers.h"
 #include "cuda/ops.h"
 
-namespace svmf {
+namespace svmf::cuda {
 
-Tensor vmf_kl_cuda(const Tensor& loc1, const Tensor& kappa1, const Tensor& loc2,
-                   const Tensor& kappa2) {
+Tensor vmf_kl(const Tensor& loc1, const Tensor& kappa1, const Tensor& loc2, const Tensor& kappa2) {
   constexpr const char* op = "vmf_kl";
   check_vmf_kl(op, loc1, kappa1, loc2, kappa2);
   const Tensor l1 = to_compute_type(loc1), l2 = to_compute_type(loc2);
@@ -24,7 +23,7 @@ Tensor vmf_kl_cuda(const Tensor& loc1, const Tensor& kappa1, const Tensor& loc2,
   return to_result_type(out, loc1.scalar_type());
 }
 
-Tensor householder_cuda(const Tensor& x, const Tensor& loc) {
+Tensor householder(const Tensor& x, const Tensor& loc) {
   constexpr const char* op = "householder";
   check_householder(op, x, loc);
   const Tensor xs = to_compute_type(x), locs = to_compute_type(loc),
@@ -38,8 +37,7 @@ Tensor householder_cuda(const Tensor& x, const Tensor& loc) {
   return to_result_type(out, x.scalar_type());
 }
 
-std::tuple<Tensor, Tensor> _householder_backward_cuda(const Tensor& grad, const Tensor& x,
-                                                      const Tensor& loc) {
+TwoTensors householder_backward(const Tensor& grad, const Tensor& x, const Tensor& loc) {
   constexpr const char* op = "_householder_backward";
   check_householder_backward(op, grad, x, loc);
   const Tensor grads = to_compute_type(grad), xs = to_compute_type(x), locs = to_compute_type(loc);
@@ -54,7 +52,7 @@ std::tuple<Tensor, Tensor> _householder_backward_cuda(const Tensor& grad, const 
   return {to_result_type(grad_x, x.scalar_type()), to_result_type(grad_loc, x.scalar_type())};
 }
 
-Tensor vmf_log_prob_cuda(const Tensor& value, const Tensor& loc, const Tensor& kappa) {
+Tensor vmf_log_prob(const Tensor& value, const Tensor& loc, const Tensor& kappa) {
   constexpr const char* op = "vmf_log_prob";
   check_vmf_log_prob(op, value, loc, kappa);
   const Tensor xs = to_compute_type(value), locs = to_compute_type(loc),
@@ -69,4 +67,4 @@ Tensor vmf_log_prob_cuda(const Tensor& value, const Tensor& loc, const Tensor& k
   return to_result_type(out, value.scalar_type());
 }
 
-}  // namespace svmf
+}  // namespace svmf::cuda

@@ -14,7 +14,7 @@ from itertools import count, cycle
 
 import numpy as np
 import torch
-from emulator import ORDERS, Case
+from emulator import ORDERS, Case, listed_ops
 
 import svmf.functional  # noqa: F401  (registers the ops)
 
@@ -30,19 +30,8 @@ DIMS = (
 PROCESSORS = (1, 3, 1000)
 INVALID = (float("nan"), -1.0, float("inf"), -float("inf"))
 
-KAPPA_OPS = (
-    "vmf_mean_length",
-    "vmf_mean_length_complement",
-    "_vmf_mean_length_grad",
-    "_vmf_mean_length_grad2",
-    "vmf_kl_uniform",
-    "_vmf_kl_uniform_grad",
-    "_vmf_kl_uniform_grad2",
-    "vmf_log_partition",
-    "vmf_log_norm",
-    "vmf_entropy",
-)  # in the order of KappaFunction, csrc/common/functions.h
-BESSEL_OPS = ("log_iv", "log_ive", "iv_ratio", "_iv_ratio_grad")  # in the order of BesselFunction
+# Results around 0 are differences of larger numbers.
+LOGARITHMS = ("vmf_log_partition", "vmf_log_norm", "vmf_entropy", "log_iv", "log_ive")
 
 
 @dataclass
@@ -121,16 +110,12 @@ def kappas(rng: np.random.Generator, rows: int, dtype: str, invalid: bool = Fals
 
 def kappa_cases(rng: np.random.Generator) -> Iterator[Comparison]:
     for dtype in DTYPES:
-        for function, name in enumerate(KAPPA_OPS):
+        for name in listed_ops("KAPPA"):
             for m, n in ((2, 1), (3, 77), (17, 300), (64, 129), (65, 260), (1000, 31)):
                 kappa = kappas(rng, n, dtype, invalid=True)
-                case = _case("vmf_kappa", dtype, (function, n, m), (kappa,), (n,))
+                case = _case(name, dtype, (n, m), (kappa,), (n,))
                 want = getattr(ops, name)(_tensor(kappa), m).numpy()
-                scale = (
-                    np.maximum(np.abs(want), 1.0)
-                    if function >= KAPPA_OPS.index("vmf_log_partition")
-                    else None
-                )
+                scale = np.maximum(np.abs(want), 1.0) if name in LOGARITHMS else None
                 yield Comparison(case, [want], [2], [scale])
         for m, n in ((2, 33), (9, 129), (500, 7)):
             lengths = np.concatenate([rng.uniform(0, 1, n), [0, 1, -0.5, 1.5, np.nan]]).astype(
@@ -148,21 +133,21 @@ def bessel_cases(rng: np.random.Generator) -> Iterator[Comparison]:
     gives way to the asymptotic form."""
     for dtype in DTYPES:
         huge = [2e10, 1e30]
-        for function, name in enumerate(BESSEL_OPS):
+        for name in listed_ops("BESSEL"):
             for order in (0.0, 0.5, 3.0, 3.3, 0.01, 31.25, 32.0, 1000.5):
                 x = np.concatenate([kappas(rng, 71, dtype, invalid=True), huge]).astype(dtype)
-                case = _case("log_bessel", dtype, (function, x.size), (x,), (x.size,), (order,))
+                case = _case(name, dtype, (x.size,), (x,), (x.size,), (order,))
                 want = getattr(ops, name)(order, _tensor(x)).numpy()
-                scale = np.maximum(np.abs(want), 1.0) if function < 2 else None
+                scale = np.maximum(np.abs(want), 1.0) if name in LOGARITHMS else None
                 yield Comparison(case, [want], [4], [scale])
             x = np.concatenate([kappas(rng, 300, dtype, invalid=True), huge]).astype(dtype)
             known = [0.0, 0.5, 1.0, 2.5, 3.3, 0.01, 17.2, 31.5, 40.1, 500.0, -1.0, np.nan]
             order = rng.choice(known, x.size).astype(dtype)
-            case = _case("log_bessel_orders", dtype, (function, x.size), (order, x), (x.size,))
+            case = _case(f"{name}.tensor", dtype, (x.size,), (order, x), (x.size,))
             want = getattr(ops, name).tensor(_tensor(order), _tensor(x)).numpy()
             # In double on the device; the CPU has float tables for some orders.
             size = np.maximum(np.abs(want), np.maximum(1.0, np.abs(order)))
-            yield Comparison(case, [want], [16], [size if function < 2 else None])
+            yield Comparison(case, [want], [16], [size if name in LOGARITHMS else None])
 
 
 def pathwise_cases(rng: np.random.Generator) -> Iterator[Comparison]:

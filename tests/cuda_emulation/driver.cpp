@@ -34,17 +34,18 @@ cudaError_t run(const std::string& op, Case<S>& c) {
   using namespace svmf;
   const auto& n = c.integers;
   const auto &in = c.in, &out = c.out;
-  if (op == "log_bessel") {
-    return launch_log_bessel(static_cast<BesselFunction>(n[0]), c.reals[0], in[0], out[0], n[1],
-                             nullptr);
+#define SVMF_BESSEL_OP(name, function)                                                            \
+  if (op == #name) {                                                                              \
+    return launch_log_bessel(BesselFunction::function, c.reals[0], in[0], out[0], n[0], nullptr); \
+  }                                                                                               \
+  if (op == #name ".tensor") {                                                                    \
+    return launch_log_bessel_orders(BesselFunction::function, in[0], in[1], out[0], n[0],         \
+                                    nullptr);                                                     \
   }
-  if (op == "log_bessel_orders") {
-    return launch_log_bessel_orders(static_cast<BesselFunction>(n[0]), in[0], in[1], out[0], n[1],
-                                    nullptr);
-  }
-  if (op == "vmf_kappa") {
-    return launch_vmf_kappa(static_cast<KappaFunction>(n[0]), in[0], out[0], n[1], n[2], nullptr);
-  }
+#define SVMF_KAPPA_OP(name, function) \
+  if (op == #name)                    \
+    return launch_vmf_kappa(KappaFunction::function, in[0], out[0], n[0], n[1], nullptr);
+#include "common/ops.inc"
   if (op == "vmf_concentration")
     return launch_vmf_concentration(in[0], out[0], n[0], n[1], nullptr);
   if (op == "vmf_pathwise") return launch_vmf_pathwise(in[0], in[1], out[0], n[0], n[1], nullptr);

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import subprocess
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -85,6 +86,12 @@ class Case:
         return (" ".join(map(str, parts)) + "\n").encode()
 
 
+def listed_ops(kind: str) -> list[str]:
+    """The ops of one kind, KAPPA or BESSEL, in the list that the C++ code is made from."""
+    text = (CSRC / "common" / "ops.inc").read_text()
+    return re.findall(rf"^SVMF_{kind}_OP\((\w+), k", text, re.MULTILINE)
+
+
 class EmulationError(RuntimeError):
     """The emulated kernel did something that it must not: the message is the checker's report."""
 
@@ -114,6 +121,7 @@ def headers(csrc: Path) -> list[Path]:
         *own,
         *(csrc / "math").glob("*.h"),
         *(csrc / "common").glob("*.h"),
+        *(csrc / "common").glob("*.inc"),
         *(csrc / "cuda").rglob("*.*h"),
     ]
 
@@ -176,8 +184,10 @@ def build_library(torch_folder: Path) -> Path:
     kernels = [*COMMON_FLAGS, QUICK, *fma_flag(), "-fPIC", "-fvisibility=hidden"]
     torch_headers = ["-isystem", str(torch_folder / "include")]
     wrappers = [*kernels, "-DTORCH_TARGET_VERSION=0x020a000000000000", *torch_headers]
-    names = ("elementwise.cpp", "vmf_vectors.cpp", "vmf_sample.cpp")
-    sources = [*(CSRC / "cuda" / name for name in names), HERE / "ops" / "register_emulated.cpp"]
+    # What knows the real device has a double in ops/.
+    real = ("device.cpp", "register.cpp")
+    sources = [p for p in sorted((CSRC / "cuda").glob("*.cpp")) if p.name not in real]
+    sources.append(HERE / "ops" / "register_emulated.cpp")
     objects = compile_objects([*kernel_sources(), HERE / "runtime.cpp"], kernels)
     objects += compile_objects(sources, wrappers)
     library = BUILD / f"svmf_emulated-{_digest(objects)}.so"

@@ -33,7 +33,7 @@ MUTATIONS = {
         "team.cuh", "__syncthreads();\n    for (int k", "for (int k", "householder.cu", "tsan"
     ),
     "missing barrier before the exchange is used again": Mutation(
-        "team.cuh", "__syncthreads();\n  }", "}", "vmf_distance.cu", "tsan"
+        "team.cuh", "__syncthreads();\n  }", "}", "vmf_kl.cu", "tsan"
     ),
     "missing barrier after staging a table": Mutation(
         "staged.cuh", "  __syncthreads();\n", "", "vmf_kappa.cu", "tsan"
@@ -42,7 +42,7 @@ MUTATIONS = {
         "vmf_sample.cuh", "      team.sync();\n", "", "vmf_sample.cu", "tsan"
     ),
     "missing sync before the next tile": Mutation(
-        "vmf_distance.cuh", "    team.sync();\n", "", "vmf_distance.cu", "tsan", occurrence=2
+        "row_distance.cuh", "    team.sync();\n", "", "vmf_kl.cu", "tsan", occurrence=2
     ),
     "wrong shuffle width": Mutation("team.cuh", "x, offset);", "x, offset, 8);", "householder.cu"),
     "sum over half of the team": Mutation("team.cuh", "size / 2", "size / 4", "householder.cu"),
@@ -54,7 +54,7 @@ MUTATIONS = {
         "team.cuh",
         "return wanted < count ? wanted : count - 1;",
         "return wanted;",
-        "vmf_distance.cu",
+        "vmf_kl.cu",
     ),
     "park of one owner only": Mutation(
         "vmf_sample.cuh",
@@ -117,7 +117,7 @@ def small_cases(unit: str) -> list[cases.Comparison]:
     dims = (3, 5, 6, 12, 70, 140, 1030)
     make = {
         "householder.cu": lambda: cases.householder_cases(rng, dims),
-        "vmf_distance.cu": lambda: cases.distance_cases(rng, dims),
+        "vmf_kl.cu": lambda: cases.distance_cases(rng, dims),
         "vmf_kappa.cu": lambda: list(cases.kappa_cases(rng))[:12],
         "vmf_sample.cu": lambda: cases.sample_cases(rng, dims),
         "vmf_sample_backward.cu": lambda: cases.backward_cases(rng, dims),
@@ -136,7 +136,7 @@ def test_mutant_is_noticed(name, compiler, tmp_path):
     program = build_mutant(mutation, tmp_path)
     try:
         if mutation.sanitizer == "tsan":
-            op = mutation.unit.removesuffix(".cu").replace("vmf_distance", "vmf_kl")
+            op = mutation.unit.removesuffix(".cu").replace("vmf_kappa", "vmf_entropy")
             runs = [c for c in race_cases(np.random.default_rng(3)) if c.op.startswith(op)]
             emulator.run(program, runs, tmp_path)
         else:

@@ -42,7 +42,7 @@ def race_cases(rng: np.random.Generator) -> list[emulator.Case]:
         add("householder", (rows, m), (x, mu), (rows * m,))
         add("householder_backward", (rows, m), (x, x, mu), (rows * m, rows * m))
         add("vmf_kl", (rows, m), (mu, kappa[:rows], mu[::-1], kappa[:rows]), (rows,))
-    add("vmf_kappa", (4, 40, 7), (kappa[:40],), (40,))
+    add("vmf_entropy", (40, 7), (kappa[:40],), (40,))
     return runs
 
 

@@ -37,32 +37,17 @@ void loop(double order, const S* x, S* out, int64_t n) {
   }
 }
 
-template <class S, class F>
-void with_function(BesselFunction function, F f) {
-  using B = BesselFunction;
-  switch (function) {
-    case B::kLogIv:
-      return f(std::integral_constant<B, B::kLogIv>{});
-    case B::kLogIve:
-      return f(std::integral_constant<B, B::kLogIve>{});
-    case B::kIvRatio:
-      return f(std::integral_constant<B, B::kIvRatio>{});
-    case B::kIvRatioGrad:
-      return f(std::integral_constant<B, B::kIvRatioGrad>{});
-  }
-}
-
 }  // namespace
 
 template <class S>
 void log_bessel_rows(BesselFunction function, double order, const S* x, S* out, int64_t n) {
-  with_function<S>(function, [&](auto f) { loop<decltype(f)::value>(order, x, out, n); });
+  with_constant(function, [&](auto f) { loop<decltype(f)::value>(order, x, out, n); });
 }
 
 template <class S>
 void log_bessel_orders_rows(BesselFunction function, const S* order, const S* x, S* out,
                             int64_t n) {
-  with_function<S>(function, [&](auto f) {
+  with_constant(function, [&](auto f) {
     for (int64_t i = 0; i < n;) {
       int64_t end = i + 1;
       while (end < n && order[end] == order[i]) ++end;

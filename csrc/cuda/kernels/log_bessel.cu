@@ -24,36 +24,18 @@ cudaError_t launch_order(double order, const S* x, S* out, int64_t n, cudaStream
 template <class S>
 cudaError_t launch_log_bessel(BesselFunction function, double order, const S* x, S* out, int64_t n,
                               cudaStream_t stream) {
-  using F = BesselFunction;
-  switch (function) {
-    case F::kLogIv:
-      return launch_order<F::kLogIv>(order, x, out, n, stream);
-    case F::kLogIve:
-      return launch_order<F::kLogIve>(order, x, out, n, stream);
-    case F::kIvRatio:
-      return launch_order<F::kIvRatio>(order, x, out, n, stream);
-    case F::kIvRatioGrad:
-      return launch_order<F::kIvRatioGrad>(order, x, out, n, stream);
-  }
-  return cudaErrorInvalidValue;
+  return with_constant(function, [&](auto chosen) {
+    return launch_order<decltype(chosen)::value>(order, x, out, n, stream);
+  });
 }
 
 template <class S>
 cudaError_t launch_log_bessel_orders(BesselFunction function, const S* order, const S* x, S* out,
                                      int64_t n, cudaStream_t stream) {
-  using F = BesselFunction;
-  const NoConstants none{};
-  switch (function) {
-    case F::kLogIv:
-      return launch_elements<BesselOfOrders<F::kLogIv, S>>(none, out, n, stream, order, x);
-    case F::kLogIve:
-      return launch_elements<BesselOfOrders<F::kLogIve, S>>(none, out, n, stream, order, x);
-    case F::kIvRatio:
-      return launch_elements<BesselOfOrders<F::kIvRatio, S>>(none, out, n, stream, order, x);
-    case F::kIvRatioGrad:
-      return launch_elements<BesselOfOrders<F::kIvRatioGrad, S>>(none, out, n, stream, order, x);
-  }
-  return cudaErrorInvalidValue;
+  return with_constant(function, [&](auto chosen) {
+    return launch_elements<BesselOfOrders<decltype(chosen)::value, S>>(NoConstants{}, out, n,
+                                                                       stream, order, x);
+  });
 }
 
 template cudaError_t launch_log_bessel(BesselFunction, double, const float*, float*, int64_t,

@@ -32,24 +32,10 @@ template <class S>
 cudaError_t launch_vmf_kappa(KappaFunction function, const S* kappa, S* out, int64_t n, int64_t m,
                              cudaStream_t stream) {
   const VmfTable<S> table = make_vmf_table<S>(m);
-  using F = KappaFunction;
-  switch (function) {
-#define SVMF_CASE(name) \
-  case F::name:         \
-    return launch_elements<FunctionOfKappa<F::name, S>>(table, out, n, stream, kappa)
-    SVMF_CASE(kMeanLength);
-    SVMF_CASE(kMeanLengthComplement);
-    SVMF_CASE(kMeanLengthGrad);
-    SVMF_CASE(kMeanLengthGrad2);
-    SVMF_CASE(kKlUniform);
-    SVMF_CASE(kKlUniformGrad);
-    SVMF_CASE(kKlUniformGrad2);
-    SVMF_CASE(kLogPartition);
-    SVMF_CASE(kLogNorm);
-    SVMF_CASE(kEntropy);
-#undef SVMF_CASE
-  }
-  return cudaErrorInvalidValue;
+  return with_constant(function, [&](auto chosen) {
+    return launch_elements<FunctionOfKappa<decltype(chosen)::value, S>>(table, out, n, stream,
+                                                                        kappa);
+  });
 }
 
 template <class S>

@@ -8,17 +8,19 @@
 #include "cuda/ops.h"
 #include "runtime.h"
 
-namespace svmf {
+namespace svmf::cuda {
 
 OnDevice::OnDevice(const Tensor&) {}
 OnDevice::~OnDevice() = default;
 
-}  // namespace svmf
+}  // namespace svmf::cuda
 
 // For the test of errors: launches fail while it is set.
 extern "C" __attribute__((visibility("default"))) void svmf_emulation_refuse_launches(bool refuse) {
   emulation::settings().refuse_launches = refuse;
 }
 
-#define SVMF_IMPL(name, function) m.impl(name, TORCH_BOX(&svmf::function));
-STABLE_TORCH_LIBRARY_IMPL(svmf_emulated, CPU, m) { SVMF_CUDA_OPS(SVMF_IMPL) }
+STABLE_TORCH_LIBRARY_IMPL(svmf_emulated, CPU, m) {
+#define SVMF_OP(op, name, schema, result, parameters) m.impl(op, TORCH_BOX(&svmf::cuda::name));
+#include "common/ops.inc"
+}

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: MIT
-// KL between two vMF distributions and the log density: both are a function of the concentrations
-// and of the squared distance of two rows. A tile's distances are summed by teams, then the
-// function runs with lane = row.
+// A function of the squared distance of two rows and of their concentrations: KL between two vMF
+// distributions, the log density. A tile's distances are summed by teams, then the function runs
+// with lane = row.
 #pragma once
 
+#include "cuda/kernels/launch.h"
 #include "cuda/kernels/staged.cuh"
 #include "cuda/kernels/team.cuh"
-#include "math/vmf_kl.h"
-#include "math/vmf_log_prob.h"
+#include "math/vmf_table.h"
 
 namespace svmf {
 inline namespace SVMF_ISA {
-
-enum class DistanceFunction { kKl, kLogProb };
 
 template <class S>
 struct DistanceTask {
@@ -42,9 +40,9 @@ struct DistanceShared {
   }
 };
 
-template <class S, class Team, DistanceFunction kFunction>
+template <class S, class Team, class Function>
 __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
-    vmf_distance_kernel(const __grid_constant__ DistanceTask<S> task,
+    row_distance_kernel(const __grid_constant__ DistanceTask<S> task,
                         const __grid_constant__ VmfTable<S> parameter) {
   using Shared = DistanceShared<S, Team>;
   const Team team(task.team_size);
@@ -54,8 +52,8 @@ __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
   for_tiles(team, task.rows, task.tile_rows, [&](const TileRows& tile) {
     for (int i = 0; i < tile.count; i += team.rows_at_once()) {
       const int slot = tile.slot(team, i);
-      const S *const a = task.a + (tile.first + slot) * m, *const b =
-                                                               task.b + (tile.first + slot) * m;
+      const int64_t offset = (tile.first + slot) * m;
+      const S *const a = task.a + offset, *const b = task.b + offset;
       S sum[1] = {S(0)};
       for (int64_t j = team.thread(); j < m; j += team.size()) {
         const S difference = a[j] - b[j];
@@ -68,15 +66,29 @@ __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
     if (team.in_first_warp() && lane_in_warp() < tile.count) {
       const int lane = lane_in_warp();
       const int64_t row = tile.first + lane;
-      const VmfTable<S>& table = staged<VmfTable<S>>();
-      if constexpr (kFunction == DistanceFunction::kKl) {
-        task.out[row] = vmf_kl(task.kappa1[row], task.kappa2[row], distances[lane], table);
-      } else {
-        task.out[row] = vmf_log_prob(task.kappa1[row], distances[lane], table);
-      }
+      task.out[row] = Function::apply(task, row, distances[lane], staged<VmfTable<S>>());
     }
     team.sync();
   });
+}
+
+template <class Function, class Team, class S>
+cudaError_t launch_distance_team(const DistanceTask<S>& task, const TilePlan& plan,
+                                 cudaStream_t stream) {
+  return launch_kernel(row_distance_kernel<S, Team, Function>, plan.blocks, plan.block,
+                       DistanceShared<S, Team>::kBytes, stream, task, make_vmf_table<S>(task.m));
+}
+
+// Function::apply(task, row, squared distance, table) for every row of the task, whose team and
+// tiles are filled in here.
+template <class Function, class S>
+cudaError_t launch_row_distance(DistanceTask<S> task, cudaStream_t stream) {
+  if (task.rows == 0) return cudaSuccess;
+  const TilePlan plan = plan_tiles(plan_column_team(task.m), task.rows, kWarpSize);
+  task.team_size = plan.team_size;
+  task.tile_rows = plan.tile_rows;
+  return plan.block_team ? launch_distance_team<Function, BlockTeam>(task, plan, stream)
+                         : launch_distance_team<Function, WarpTeam>(task, plan, stream);
 }
 
 }  // namespace SVMF_ISA
