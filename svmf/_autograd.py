@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Derivatives of every op, in the order of csrc/schemas.cpp.
+"""Derivatives of every op, in the order of csrc/common/ops.inc.
 
 A backward pass is written with ops that are themselves differentiable, so that second
 derivatives follow. Where a fused

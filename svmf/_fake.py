@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Fake kernels: shapes and dtypes of every op, with the checks of the real kernels. In the order
-of csrc/schemas.cpp.
+of csrc/common/ops.inc.
 """
 
 import torch
