@@ -63,7 +63,7 @@ demo: install  ## run the demonstration: results and a picture in demo_output/
 	$(BIN)/svmf demo
 
 bench: install  ## measure speed on this machine, side by side with the alternatives: under five minutes
-	$(BIN)/svmf bench --json bench_output/bench.json
+	$(BIN)/python -m benchmarks --json bench_output/bench.json
 
 lint: install  ## check formatting, style and types
 	$(BIN)/ruff check .
@@ -96,7 +96,7 @@ test-cuda: install  ## run the tests on the GPU (needs a CUDA GPU, nvcc and a CU
 
 bench-cuda: install  ## measure speed on the GPU (needs what test-cuda needs)
 	$(NEEDS_GPU)
-	$(BIN)/svmf bench --device cuda --json bench_output/bench_cuda.json
+	$(BIN)/python -m benchmarks --device cuda --json bench_output/bench_cuda.json
 
 clean:  ## remove what the build made (not .venv)
 	rm -rf build dist *.egg-info svmf/*.so $(VENV)/.built

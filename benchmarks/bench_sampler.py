@@ -2,13 +2,14 @@
 """The sampler's goals shape by shape: ratios to `torch.distributions.Normal`, `torch.randn`, the
 reference and published formulas.
 
-    python benchmarks/bench_sampler.py                   all shapes, kappa 1, 50, 5000: ten minutes
-    python benchmarks/bench_sampler.py --quick           six shapes, kappa 50
-    python benchmarks/bench_sampler.py --kappa 50 --shape 8192x2 500x64x10 --minima
-    python benchmarks/bench_sampler.py --json out.json   with every time in the file
+    python -m benchmarks.bench_sampler                   all shapes, kappa 1, 50, 5000: ten minutes
+    python -m benchmarks.bench_sampler --quick           six shapes, kappa 50
+    python -m benchmarks.bench_sampler --kappa 50 --shape 8192x2 500x64x10 --minima
+    python -m benchmarks.bench_sampler --json out.json   with every time in the file
 
 Ratios are ours/theirs, measured by turns in one run: below 1 is faster than the competitor. A star
-marks a ratio that misses the goal of its column at that shape. `svmf bench --goals` sums it up.
+marks a ratio that misses the goal of its column at that shape. `python -m benchmarks --goals` sums
+it up.
 """
 
 import argparse
@@ -18,8 +19,8 @@ from pathlib import Path
 
 import torch
 
-from svmf.benchmarking.environment import describe_environment, environment
-from svmf.benchmarking.sampler_goals import (
+from benchmarks.environment import describe_environment, environment
+from benchmarks.sampler_goals import (
     COLUMNS,
     KAPPAS,
     QUICK_SHAPES,

@@ -1,13 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Lets the benchmarks import their helper module; every benchmark runs on one thread."""
-
-import sys
-from pathlib import Path
+"""Every benchmark runs on one thread from a fixed seed."""
 
 import pytest
 import torch
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 
 @pytest.fixture(autouse=True)

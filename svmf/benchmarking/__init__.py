@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What `svmf bench` and the folder benchmarks/ share: shapes, candidates, timing, goals, report.
+"""How fast is the sampler here? What `svmf bench` measures, and what the laboratory in the folder
+benchmarks/ of the project builds on: shapes, candidates, timing, tables.
 
 Candidates are timed by turns in one run, so every figure that matters is a ratio of two of them.
 """

@@ -5,7 +5,7 @@ import importlib.util
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from svmf.benchmarking import latent, other_packages
+from svmf.benchmarking import latent
 from svmf.benchmarking.latent import Call
 from svmf.benchmarking.shapes import Case
 from svmf.benchmarking.timing import Timing, choose_clock, threads, time_interleaved
@@ -72,60 +72,13 @@ CANDIDATES = (
         most_elements=SLOW_ELEMENTS,
         devices=("cpu",),
     ),
-    Candidate(
-        "published",
-        "the formulas of hyperspherical_vae, written anew (biased gradient)",
-        {"sample": latent.published_sample, "step": latent.published_step},
-        packages=("numpy", "scipy"),
-        most_elements=SLOW_ELEMENTS,
-        devices=("cpu",),
-    ),
-    Candidate(
-        "SciPy",
-        "scipy.stats.vonmises_fisher.rvs: float64, one mean direction, no gradient",
-        {"sample": other_packages.scipy_sample},
-        packages=("scipy",),
-        most_elements=SLOW_ELEMENTS,
-        devices=("cpu",),
-    ),
-    Candidate(
-        "TFP",
-        "TensorFlow Probability on JAX, compiled, no gradient",
-        {"sample": other_packages.tfp_sample},
-        packages=("tensorflow_probability", "jax"),
-        most_elements=SLOW_ELEMENTS,
-        devices=("cpu",),
-    ),
-    Candidate(
-        "hyperspherical_vae",
-        "the package itself",
-        {
-            "sample": other_packages.hyperspherical_vae_sample,
-            "step": other_packages.hyperspherical_vae_step,
-        },
-        packages=("hyperspherical_vae",),
-        most_elements=SLOW_ELEMENTS,
-        devices=("cpu",),
-    ),
-    Candidate(
-        "power_spherical",
-        "the package itself: another distribution for the same purpose",
-        {
-            "sample": other_packages.power_spherical_sample,
-            "step": other_packages.power_spherical_step,
-        },
-        packages=("power_spherical",),
-        most_elements=SLOW_ELEMENTS,
-        devices=("cpu",),
-    ),
 )
-BY_NAME = {candidate.name: candidate for candidate in CANDIDATES}
 
 
-def installed() -> tuple[list[Candidate], list[str]]:
-    """Candidates that can run here, and one line for each that cannot."""
+def installed(candidates: Iterable[Candidate]) -> tuple[list[Candidate], list[str]]:
+    """Those that can run here, and one line for each that cannot."""
     found, lines = [], []
-    for candidate in CANDIDATES:
+    for candidate in candidates:
         missing = candidate.missing()
         if missing is None:
             found.append(candidate)

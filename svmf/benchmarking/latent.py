@@ -142,23 +142,3 @@ def reference_step(case: Case) -> Call:
         return torch.autograd.grad(outputs, (loc, kappa), gradients)
 
     return call
-
-
-def published_sample(case: Case) -> Call:
-    from svmf.benchmarking import published_formulas
-
-    loc, scale = direction(case), concentration(case, 1)
-    return lambda: published_formulas.rsample(loc, scale, case.shape.sample_shape)
-
-
-def published_step(case: Case) -> Call:
-    from svmf.benchmarking import published_formulas
-
-    loc, scale, gradients = direction(case), concentration(case, 1), incoming(case)
-
-    def call() -> object:
-        z = published_formulas.rsample(loc, scale, case.shape.sample_shape)
-        kl = published_formulas.kl_uniform(scale, case.shape.m)
-        return torch.autograd.grad((z, kl), (loc, scale), gradients)
-
-    return call

@@ -1,24 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""The plots of `svmf bench`: cost per element over m, rows and kappa; growth with its fitted lines;
-special functions against SciPy."""
+"""The plot of `svmf bench`: cost per element over m, rows and kappa."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from svmf.benchmarking.candidates import CANDIDATES
-from svmf.benchmarking.growth import QUANTITIES, Growth
 from svmf.benchmarking.sampling import TITLES, Measurement
-from svmf.benchmarking.special import KL, LOG_IV, SpecialTiming
 from svmf.plots import new_figure, save_figure
 
+PANEL_SIZE = 3.6
 _PANELS = (("m", "m"), ("rows", "rows"), ("kappa", "kappa"))
 _HELD = {"m": "1024 rows, kappa 50", "rows": "m = 10, kappa 50", "kappa": "8192 x 10"}
-_PANEL_SIZE = 3.6
-
-
-def _colours() -> dict[str, str]:
-    return {candidate.name: f"C{i % 10}" for i, candidate in enumerate(CANDIDATES)}
 
 
 def _quantity(measurement: Measurement, quantity: str) -> float:
@@ -28,19 +20,19 @@ def _quantity(measurement: Measurement, quantity: str) -> float:
 
 def cost_figure(measurements: Sequence[Measurement], op: str, path: Path) -> Path:
     """ns per element of every candidate over m, rows and kappa."""
-    figure = new_figure(_PANEL_SIZE * len(_PANELS), 3.9)
+    figure = new_figure(PANEL_SIZE * len(_PANELS), 3.9)
     shared: Any = None
-    colours = _colours()
+    names = list(dict.fromkeys(name for m in measurements for name in m.timings))
     for position, (quantity, label) in enumerate(_PANELS):
         axes = figure.add_subplot(1, len(_PANELS), position + 1, sharey=shared)
         shared = shared or axes
         chosen = [m for m in measurements if m.case.op == op and m.sweep == quantity]
         chosen.sort(key=lambda m: _quantity(m, quantity))
-        for candidate in CANDIDATES:
+        for index, name in enumerate(names):
             points = [
-                (_quantity(m, quantity), m.timings[candidate.name], m.case.shape.elements)
+                (_quantity(m, quantity), m.timings[name], m.case.shape.elements)
                 for m in chosen
-                if candidate.name in m.timings
+                if name in m.timings
             ]
             if points:
                 x = [p[0] for p in points]
@@ -48,9 +40,8 @@ def cost_figure(measurements: Sequence[Measurement], op: str, path: Path) -> Pat
                 low = [(p[1].median - p[1].low_quartile) / p[2] * 1e9 for p in points]
                 high = [(p[1].high_quartile - p[1].median) / p[2] * 1e9 for p in points]
                 axes.errorbar(
-                    x, y, yerr=(low, high), marker=".", label=candidate.name,
-                    color=colours[candidate.name],
-                    linewidth=2.2 if candidate.name == "svmf" else 1.0,
+                    x, y, yerr=(low, high), marker=".", label=name, color=f"C{index % 10}",
+                    linewidth=2.2 if name == "svmf" else 1.0,
                 )  # fmt: skip
         axes.set_xscale("log")
         axes.set_yscale("log")
@@ -59,80 +50,11 @@ def cost_figure(measurements: Sequence[Measurement], op: str, path: Path) -> Pat
         axes.grid(True, alpha=0.3)
     shared.set_ylabel("ns per element")
     figure.suptitle(f"{TITLES[op]}: float32, one thread; median and quartiles")
-    _legend(figure)
+    legend(figure)
     return save_figure(figure, path)
 
 
-def growth_figure(lines: Sequence[Growth], path: Path) -> Path:
-    """Time of a call over rows, m, samples and threads, with the fitted lines."""
-    figure = new_figure(_PANEL_SIZE * len(QUANTITIES), 3.7)
-    styles = {("sample", "svmf"): "C0", ("step", "svmf"): "C3", ("sample", "Normal'"): "C7",
-              ("step", "Normal'"): "C8"}  # fmt: skip
-    for position, quantity in enumerate(QUANTITIES):
-        axes = figure.add_subplot(1, len(QUANTITIES), position + 1)
-        of_quantity = [line for line in lines if line.quantity == quantity]
-        held = of_quantity[0].held if of_quantity else ""
-        for line in of_quantity:
-            if line.held != held:
-                continue
-            colour = styles[line.op, line.candidate]
-            axes.plot(line.x, [1e6 * t for t in line.seconds], "o", markersize=4, color=colour)
-            label = f"{TITLES[line.op]}, {line.candidate}"
-            dense = _between(line.x)
-            fitted = [1e6 * line.fitted(x) for x in dense]
-            axes.plot(dense, fitted, "-", linewidth=1, color=colour, label=label)
-        axes.set_xlabel(f"{quantity}   ({held})")
-        axes.set_yscale("log")
-        axes.set_xscale("linear" if quantity == "threads" else "log")
-        axes.xaxis.set_minor_formatter("")
-        if quantity == "threads" and of_quantity:
-            axes.set_xticks(of_quantity[0].x)
-        axes.grid(True, alpha=0.3)
-        if position == 0:
-            axes.set_ylabel("microseconds per call")
-    figure.suptitle(
-        "How cost grows: dots are medians, lines are fixed + slope x (for threads fixed + slope/x)"
-    )
-    _legend(figure)
-    return save_figure(figure, path)
-
-
-def _between(x: Sequence[float], points: int = 50) -> list[float]:
-    """Evenly spaced in the logarithm, for a line that is curved on logarithmic axes."""
-    factor = (x[-1] / x[0]) ** (1 / points)
-    return [x[0] * factor**i for i in range(points + 1)]
-
-
-def special_figure(timings: Sequence[SpecialTiming], path: Path) -> Path:
-    """ns per value of KL with its derivative over m, and of log I_v over v."""
-    figure = new_figure(2 * 4.4, 3.7)
-    panels = ((KL, "KL with its derivative"), (LOG_IV, "log I_v"))
-    for position, (op, title) in enumerate(panels):
-        axes = figure.add_subplot(1, 2, position + 1)
-        chosen = sorted((t for t in timings if t.op == op.name), key=lambda t: t.value)
-        for name, label in (("float64", "svmf, float64"), ("float32", "svmf, float32"),
-                            ("SciPy", "scipy.special.ive")):  # fmt: skip
-            points = [
-                (t.value, t.timings[name].median / t.count * 1e9)
-                for t in chosen
-                if name in t.timings
-            ]
-            if points:
-                x, y = zip(*points, strict=True)
-                axes.plot(x, y, marker=".", label=label)
-        axes.set_xscale("symlog" if op is LOG_IV else "log")
-        axes.set_yscale("log")
-        axes.xaxis.set_minor_formatter("")
-        axes.set_xlabel("order v" if op is LOG_IV else "m")
-        axes.set_title(title, fontsize=10)
-        axes.grid(True, alpha=0.3)
-        if position == 0:
-            axes.set_ylabel("ns per value")
-    _legend(figure)
-    return save_figure(figure, path)
-
-
-def _legend(figure: Any) -> None:
+def legend(figure: Any) -> None:
     """One legend for all panels, below them."""
     entries: dict[str, Any] = {}
     for axes in figure.axes:

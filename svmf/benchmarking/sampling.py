@@ -5,7 +5,6 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from svmf.benchmarking.candidates import CANDIDATES
 from svmf.benchmarking.shapes import Case
 from svmf.benchmarking.tables import count_text, number_text, ratio_of, ratio_text, table
 from svmf.benchmarking.timing import Timing
@@ -52,8 +51,8 @@ def unique_cases(measurements: Sequence[Measurement]) -> list[Measurement]:
 
 def sampling_table(measurements: Sequence[Measurement], op: str) -> str:
     chosen = [m for m in unique_cases(measurements) if m.case.op == op]
-    named = {name for measurement in chosen for name in measurement.timings}
-    against = [c.name for c in CANDIDATES if c.name in named and c.name != "svmf"]
+    named = dict.fromkeys(name for measurement in chosen for name in measurement.timings)
+    against = [name for name in named if name != "svmf"]
     headers = [
         "rows x m", "kappa", "type", "threads", "ns/el.", "spread", "samples/s",
         *(f"/ {name}" for name in against),

@@ -1,230 +1,86 @@
 # SPDX-License-Identifier: MIT
-"""The work of `svmf bench`: measures section by section within a bound on time, prints each section
-when it is complete, and what there is after Ctrl-C."""
+"""Measures the cases that were asked for, one after the other."""
 
-import importlib.util
-import time
-import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
-import torch
-
-from svmf.benchmarking import memory, special, sweeps
-from svmf.benchmarking.candidates import installed, measure
-from svmf.benchmarking.first_call import measure_first_call
-from svmf.benchmarking.measure_goals import measure_all_goals, measure_some_goals
-from svmf.benchmarking.plan import Plan
-from svmf.benchmarking.report import SECTION_TITLES, Report
+from svmf.benchmarking import sweeps
+from svmf.benchmarking.candidates import Candidate, measure
 from svmf.benchmarking.sampling import Measurement
 from svmf.benchmarking.shapes import Case, Shape
-from svmf.benchmarking.timing import Timing, choose_clock, threads, time_interleaved
-from svmf.benchmarking.training_step import REFERENCE
-from svmf.progress import ProgressLine
-
-# Shares of the time after which a section stops, so that the later ones have theirs.
-_SAMPLING_SHARE, _SPECIAL_SHARE = 0.6, 0.72
+from svmf.benchmarking.timing import Timing
 
 
 @dataclass
-class Session:
-    plan: Plan
-    show: Callable[[str], None]
-    progress: ProgressLine
-    report: Report = field(init=False)
+class Request:
+    """Empty means the usual sweeps; otherwise all combinations of what was chosen."""
 
-    def __post_init__(self) -> None:
-        self.report = Report(self.plan.device, self.plan.statistic, self.plan.cpu_time)
-        self._start = time.monotonic()
-        self.has_scipy = importlib.util.find_spec("scipy") is not None
+    ops: Sequence[str] = sweeps.OPS
+    shapes: Sequence[Shape] = ()
+    kappas: Sequence[float] = ()
+    dtypes: Sequence[str] = ()
+    threads: Sequence[int] = ()
+    device: str = "cpu"
+    quick: bool = False
+    cpu_time: bool = False
+    seconds: float = 0.4
 
-    def run(self) -> Report:
-        """Measures everything that the plan asks for; `interrupted` in the report after Ctrl-C."""
-        torch.manual_seed(0)
-        self.show(self.report.heading())
-        try:
-            for measure_section, names in self._sections():
-                try:
-                    measure_section()
-                finally:
-                    self.progress.close()
-                    tables = self.report.tables()
-                    for name in names:
-                        if name in tables:
-                            self.show(f"\n## {SECTION_TITLES[name]}\n\n{tables[name]}")
-        except KeyboardInterrupt:
-            self.report.interrupted = True
-        return self.report
+    @property
+    def chosen(self) -> bool:
+        """Whether values were chosen, so that nothing is swept."""
+        return bool(self.shapes or self.kappas or self.dtypes or self.threads)
 
-    def _sections(self) -> list[tuple[Callable[[], None], Sequence[str]]]:
-        """What is measured, and the tables that can be shown after it."""
-        plan = self.plan
-        if plan.goals:
-            return [(lambda: measure_all_goals(self), ["goals"])]
-        chosen: list[tuple[Callable[[], None], Sequence[str]]] = []
-        if plan.wants("sample") or plan.wants("step"):
-            chosen.append((self._sampling, ["sample", "step", "growth"]))
-        if not plan.chosen or plan.sections:
-            if self._special_ops():
-                chosen.append((self._special, ["special"]))
-            if plan.wants("training"):
-                chosen.append((self.training, ["training"]))
-            if plan.wants("memory"):
-                chosen.append((self._memory, ["memory"]))
-            if plan.wants("first-call") and plan.device == "cpu":
-                chosen.append((self._first_call, ["first-call"]))
-        if not plan.sections and not plan.chosen and plan.device == "cpu":
-            chosen.append((lambda: measure_some_goals(self), ["goals"]))
-        return chosen
-
-    def time_left(self, share: float = 1.0) -> bool:
-        """Whether this share of the time is not over yet."""
-        return time.monotonic() - self._start < share * self.plan.minutes * 60
-
-    def note(self, text: str) -> None:
-        """A line for the reader and for the report."""
-        self.report.notes.append(text)
-        self.show(text)
-
-    def tell(self, text: str) -> None:
-        """What is being measured, for the progress line."""
-        self.progress.update((time.monotonic() - self._start) / (self.plan.minutes * 60), text)
-
-    def _sampling(self) -> None:
-        plan = self.plan
-        candidates, missing = installed()
-        for line in missing:
-            self.note(line)
-        failures: dict[str, str] = {}
-        measured: dict[tuple[Case, bool], dict[str, Timing]] = {}
-        cases = self._cases()
-        left_out = 0
-        try:
-            for sweep, case in cases:
-                if not plan.chosen and not self.time_left(_SAMPLING_SHARE):
-                    left_out += 1
-                    continue
-                self.tell(str(case))
-                # numbers of threads can be compared by the wall clock alone
-                key = (case, plan.cpu_time and sweep != "threads")
-                if key not in measured:
-                    measured[key] = measure(
-                        case, candidates, seconds=plan.seconds, failures=failures, cpu_time=key[1]
-                    )
-                self.report.sampling.append(Measurement(case, sweep, measured[key]))
-        finally:
-            self.progress.close()
-            for name, failure in failures.items():
-                self.note(f"{name}: left out where it fails, first at {failure}")
-            if left_out:
-                self.note(
-                    f"time is short: {left_out} of {len(cases)} cases were not measured (--minutes)"
-                )
-
-    def _cases(self) -> list[tuple[str, Case]]:
+    def cases(self) -> list[tuple[str, Case]]:
         """(sweep, case), the ops of a case one after the other."""
-        plan = self.plan
-        ops = [op for op in sweeps.OPS if plan.wants(op)]
-        if plan.chosen:
+        if self.chosen:
             cases = sweeps.product(
-                ops,
-                plan.shapes or [Shape(1, 8192, 10)],
-                plan.kappas or [50.0],
-                plan.dtypes or ["float32"],
-                plan.threads or [1],
-                plan.device,
+                self.ops,
+                self.shapes or [Shape(1, 8192, 10)],
+                self.kappas or [50.0],
+                self.dtypes or ["float32"],
+                self.threads or [1],
+                self.device,
             )
             return [("", case) for case in cases]
         found = []
-        for sweep in sweeps.sweeps(plan.device):
-            of_op = [
-                sweeps.sweep_cases(sweep, op, quick=plan.quick, device=plan.device) for op in ops
+        for sweep in sweeps.sweeps(self.device):
+            by_op = [
+                sweeps.sweep_cases(sweep, op, quick=self.quick, device=self.device)
+                for op in self.ops
             ]
-            found += [
-                (sweep.quantity, case) for group in zip(*of_op, strict=True) for case in group
-            ]
+            found += [(sweep.quantity, case) for row in zip(*by_op, strict=True) for case in row]
         return found
 
-    def _special_ops(self) -> list[special.SpecialOp]:
-        plan = self.plan
-        named = [op for name, op in special.SPECIAL_OPS.items() if name in plan.sections]
-        if named:
-            return named
-        if not plan.wants("special"):
-            return []
-        few = plan.quick and not plan.sections
-        return [special.KL, special.LOG_IV] if few else list(special.SPECIAL_OPS.values())
 
-    def _special(self) -> None:
-        if not self.has_scipy:
-            self.note("SciPy: skipped for special functions, the package scipy is not installed")
-        count = 10_000 if self.plan.quick else 20_000
-        self.measure_special(self._special_ops(), count, self.plan.seconds / 4, _SPECIAL_SHARE)
-
-    def measure_special(
-        self, ops: Sequence[special.SpecialOp], count: int, seconds: float, share: float
-    ) -> None:
-        left_out = 0
-        for op in ops:
-            for value in op.values[::3] if self.plan.quick else op.values:
-                if not self.time_left(share) and not self.plan.sections:
-                    left_out += 1
-                    continue
-                self.tell(f"{op.name} at {op.parameter} = {value:g}")
-                with warnings.catch_warnings():
-                    # SciPy's formulas divide by zero where ive underflows
-                    warnings.simplefilter("ignore", RuntimeWarning)
-                    self.report.special.append(
-                        special.measure_special(
-                            op,
-                            value,
-                            count,
-                            seconds=seconds,
-                            device=self.plan.device,
-                            scipy=self.has_scipy,
-                            cpu_time=self.plan.cpu_time,
-                        )
-                    )
+def measure_cases(
+    request: Request,
+    candidates: Sequence[Candidate],
+    *,
+    tell: Callable[[float, str], None],
+    note: Callable[[str], None],
+    go_on: Callable[[], bool] = lambda: True,
+) -> Iterator[Measurement]:
+    """`tell` (share, case) hears of the progress, `note` what was left out; a case that comes up
+    when `go_on` says no is not measured."""
+    failures: dict[str, str] = {}
+    measured: dict[tuple[Case, bool], dict[str, Timing]] = {}
+    cases = request.cases()
+    left_out = 0
+    try:
+        for index, (sweep, case) in enumerate(cases):
+            if not go_on():
+                left_out += 1
+                continue
+            tell(index / len(cases), str(case))
+            # numbers of threads can be compared by the wall clock alone
+            key = (case, request.cpu_time and sweep != "threads")
+            if key not in measured:
+                measured[key] = measure(
+                    case, candidates, seconds=request.seconds, failures=failures, cpu_time=key[1]
+                )
+            yield Measurement(case, sweep, measured[key])
+    finally:
+        for name, failure in failures.items():
+            note(f"{name}: left out where it fails, first at {failure}")
         if left_out:
-            self.note(f"time is short: {left_out} special functions were not measured (--minutes)")
-
-    def training(self) -> None:
-        try:
-            from svmf.benchmarking.training_models import make_steps
-        except ModuleNotFoundError as error:
-            self.note(f"training step: skipped, the package {error.name} is not installed")
-            return
-        self.tell("training step")
-        steps = make_steps(self.plan.device)
-        if not self.has_scipy:
-            steps.pop(REFERENCE, None)
-        with threads(1):
-            self.report.training = time_interleaved(
-                steps,
-                seconds=self.plan.seconds * (6 if self.plan.quick else 30),
-                block_seconds=0.02,
-                least_blocks=3,
-                device=self.plan.device,
-                clock=choose_clock(self.plan.cpu_time, device=self.plan.device),
-            )
-
-    def _memory(self) -> None:
-        self.tell("peak memory")
-        shapes = self.plan.shapes or (memory.QUICK_SHAPES if self.plan.quick else memory.SHAPES)
-        large = [shape for shape in shapes if shape.elements >= memory.LEAST_ELEMENTS]
-        if not large:
-            self.note(f"memory: skipped, needs {memory.LEAST_ELEMENTS} elements or more")
-            return
-        found = memory.measure_memory(large, self.plan.device)
-        if isinstance(found, str):
-            self.note(found)
-        else:
-            self.report.memory = found
-
-    def _first_call(self) -> None:
-        self.tell("first call")
-        found = measure_first_call()
-        if isinstance(found, str):
-            self.note(found)
-        else:
-            self.report.first_call = found
+            note(f"time is short: {left_out} of {len(cases)} cases were not measured (--minutes)")

@@ -1,32 +1,41 @@
 # SPDX-License-Identifier: MIT
-"""`svmf bench`: what svmf costs on this machine against what one would use instead."""
+"""`svmf bench`: how fast is the sampler on this machine, against what one would use instead?"""
 
 import argparse
 import math
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from svmf.errors import ConfigError
 
 if TYPE_CHECKING:
-    from svmf.benchmarking.plan import Plan
+    from svmf.benchmarking.report import Report
 
-HELP = "measure speed and memory on this machine, side by side with the alternatives"
+HELP = "measure the sampler's speed on this machine, side by side with the alternatives"
 EXAMPLES = (
-    "svmf bench                                    # all tables and plots: under five minutes",
-    "svmf bench --quick                            # a first look: under a minute",
+    "svmf bench                                    # tables and plots: about a minute",
+    "svmf bench --quick                            # a first look: seconds",
     "svmf bench --op step --shape 8192x64          # one operation, one shape",
     "svmf bench --op sample --shape 500x64x10 --kappa 1 1e4 --dtype float64 --threads 1 2",
-    "svmf bench --op log_iv vmf_kl_uniform         # special functions against scipy.special.ive",
-    "svmf bench --goals                            # goal, figure and limit: about five minutes",
     "svmf bench --device cuda --json bench.json    # every time in a file, from a GPU",
+    "special functions, memory, training steps and goals: `python -m benchmarks` in a checkout",
 )
-_OPS_HELP = (
-    "only these: sample, step (sample + KL + backward), training, memory, first-call, special, "
-    "or a function such as log_iv"
-)
+_OPS = ("sample", "step")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--op", nargs="+", metavar="NAME", default=[], help=_OPS_HELP)
+    parser.add_argument(
+        "--op", nargs="+", metavar="NAME", default=[], help="sample or step (sample, KL, backward)"
+    )
+    add_case_arguments(parser)
+    for option in ("--goals", "--minima", "--minutes"):
+        parser.add_argument(option, nargs="?", const="", help=argparse.SUPPRESS)
+
+
+def add_case_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options that choose what is sampled; the laboratory in benchmarks/ has them too."""
     parser.add_argument(
         "--shape", nargs="+", metavar="SHAPE", default=[], help="ROWSxM or SAMPLESxROWSxM"
     )
@@ -37,96 +46,103 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--threads", type=int, nargs="+", default=[], help="CPU threads")
     parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
     parser.add_argument("--quick", action="store_true", help="fewer cases, shorter")
-    parser.add_argument("--goals", action="store_true", help="the table goal, figure, limit")
-    parser.add_argument(
-        "--minima", action="store_true", help="--goals by minima, for a busy machine"
-    )
     parser.add_argument(
         "--cpu-time",
         action="store_true",
         help="one thread by the process's own time: steadier on a busy machine",
     )
     parser.add_argument("--seconds", type=float, help="for the candidates of one case (0.4)")
-    parser.add_argument(
-        "--minutes", type=float, default=4.5, help="when time is up, cases are left out (4.5)"
-    )
     parser.add_argument("--json", metavar="FILE", help="write every time to this file")
     parser.add_argument("--out", metavar="DIR", default="bench_output", help="plots (bench_output)")
 
 
 def run(args: argparse.Namespace) -> int:
-    from pathlib import Path
-
-    from svmf.benchmarking.report import check_writable, write_json, write_plots
-    from svmf.benchmarking.session import Session
+    for option in ("goals", "minima", "minutes"):
+        if getattr(args, option) is not None:
+            raise ConfigError(
+                f"--{option}: moved to `python -m benchmarks --{option}` in a checkout of svmf"
+            )
+    for name in args.op:
+        if name not in _OPS:
+            raise ConfigError(
+                f"--op: expected one of {', '.join(_OPS)}, got {name!r} (other operations: "
+                "`python -m benchmarks` in a checkout of svmf)"
+            )
+    options = checked_options(args, args.op or _OPS)
+    from svmf.benchmarking.candidates import CANDIDATES, installed
+    from svmf.benchmarking.report import Report
+    from svmf.benchmarking.session import Request, measure_cases
     from svmf.progress import ProgressLine
 
-    plan = _plan(args)
-    if args.json:
-        check_writable(Path(args.json))
-    session = Session(plan, lambda text: print(text, flush=True), ProgressLine())
-    report = session.run()
-    if report.interrupted:
-        print("\nsvmf bench: interrupted; the tables show what was measured", file=sys.stderr)
-    if args.json:
-        write_json(report, Path(args.json))
-        print(f"\ntimes  {args.json}")
+    request = Request(**options)
+    report, progress = Report(request.device, request.cpu_time), ProgressLine()
+    print(report.heading(), flush=True)
+    candidates, report.notes = installed(CANDIDATES)
     try:
-        figures = [] if plan.goals else write_plots(report, Path(args.out))
-    except ModuleNotFoundError as error:
-        print(f"\nplots: skipped, the package {error.name} is not installed")
-        figures = []
-    for figure in figures:
-        print(f"plot   {figure}")
-    return 130 if report.interrupted else 0
+        report.sampling.extend(
+            measure_cases(request, candidates, tell=progress.update, note=report.notes.append)
+        )
+    except KeyboardInterrupt:
+        report.interrupted = True
+    progress.close()
+    for note in report.notes:
+        print(note)
+    for table in report.tables().values():
+        print(f"\n{table}")
+    return finish(report, args, plots=True)
 
 
-def _plan(args: argparse.Namespace) -> "Plan":
-    """The options, checked."""
-    from svmf.benchmarking.plan import SECTIONS, Plan
-    from svmf.benchmarking.shapes import parse_shape
-    from svmf.errors import ConfigError
-
-    for name in args.op:
-        if name not in SECTIONS:
-            raise ConfigError(f"--op: expected one of {', '.join(SECTIONS)}, got {name!r}")
+def checked_options(args: argparse.Namespace, ops: Sequence[str]) -> dict[str, Any]:
+    """The options as fields of a Request, checked."""
     for kappa in args.kappa:
         if not (math.isfinite(kappa) and kappa >= 0):
             raise ConfigError(f"--kappa: expected finite numbers of at least 0, got {kappa:g}")
     for count in args.threads:
         if count < 1:
             raise ConfigError(f"--threads: expected at least 1, got {count}")
-    for option in ("seconds", "minutes"):
-        value = getattr(args, option)
-        if value is not None and not value > 0:
-            raise ConfigError(f"--{option}: expected a positive number, got {value:g}")
-    if args.minima and not args.goals:
-        raise ConfigError("--minima: needs --goals; other tables have medians and their spread")
-    if args.goals and (args.op or args.dtype or args.threads or args.device != "cpu"):
-        raise ConfigError("--goals: goes without --op, --dtype, --threads and --device")
-    return Plan(
-        sections=args.op,
-        shapes=[parse_shape(text) for text in args.shape],
-        kappas=args.kappa,
-        dtypes=args.dtype,
-        threads=args.threads,
-        device=_device(args.device),
-        quick=args.quick,
-        goals=args.goals,
-        cpu_time=args.cpu_time,
-        statistic="smallest" if args.minima else "median",
-        seconds=args.seconds or (0.15 if args.quick else 0.4),
-        minutes=args.minutes,
-    )
+    if args.seconds is not None and not args.seconds > 0:
+        raise ConfigError(f"--seconds: expected a positive number, got {args.seconds:g}")
+    if args.device != "cpu" and not (args.device == "cuda" or args.device.startswith("cuda:")):
+        raise ConfigError(f"--device: expected cpu or cuda, got {args.device!r}")
 
-
-def _device(name: str) -> str:
     import torch
 
-    from svmf.errors import ConfigError
+    from svmf.benchmarking.report import check_writable
+    from svmf.benchmarking.shapes import parse_shape
 
-    if name != "cpu" and not (name == "cuda" or name.startswith("cuda:")):
-        raise ConfigError(f"--device: expected cpu or cuda, got {name!r}")
-    if name != "cpu" and not torch.cuda.is_available():
-        raise ConfigError(f"--device {name}: no CUDA device is available")
-    return name
+    if args.device != "cpu" and not torch.cuda.is_available():
+        raise ConfigError(f"--device {args.device}: no CUDA device is available")
+    shapes = [parse_shape(text) for text in args.shape]
+    if args.json:
+        check_writable(Path(args.json))
+    torch.manual_seed(0)
+    return {
+        "ops": ops,
+        "shapes": shapes,
+        "kappas": args.kappa,
+        "dtypes": args.dtype,
+        "threads": args.threads,
+        "device": args.device,
+        "quick": args.quick,
+        "cpu_time": args.cpu_time,
+        "seconds": args.seconds or (0.15 if args.quick else 0.4),
+    }
+
+
+def finish(report: "Report", args: argparse.Namespace, plots: bool) -> int:
+    """Writes the files that were asked for; the exit code."""
+    from svmf.benchmarking import report as reports
+
+    if report.interrupted:
+        print("\nsvmf bench: interrupted; the tables show what was measured", file=sys.stderr)
+    if args.json:
+        reports.write_json(report, Path(args.json))
+        print(f"\ntimes  {args.json}")
+    try:
+        figures = reports.write_plots(report, Path(args.out)) if plots else []
+    except ModuleNotFoundError as error:
+        print(f"\nplots: skipped, the package {error.name} is not installed")
+        figures = []
+    for figure in figures:
+        print(f"plot   {figure}")
+    return 130 if report.interrupted else 0

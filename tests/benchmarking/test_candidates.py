@@ -10,9 +10,10 @@ import torch
 
 import svmf.benchmarking.candidates as candidates
 import svmf.compat.hyperspherical_vae.distributions as compat
-from svmf.benchmarking.candidates import BY_NAME, CANDIDATES, installed, measure
+from benchmarks.peers import BY_NAME, CANDIDATES
+from benchmarks.special import SPECIAL_OPS, special_calls
+from svmf.benchmarking.candidates import installed, measure
 from svmf.benchmarking.shapes import Case, Shape
-from svmf.benchmarking.special import SPECIAL_OPS, special_calls
 from svmf.distributions import HypersphericalUniform, PowerSpherical
 
 SHAPES = [Shape(1, 3, 4), Shape(2, 3, 4)]
@@ -72,7 +73,7 @@ def test_scipy_samples():
 
 def test_a_missing_package_is_one_line(monkeypatch):
     monkeypatch.setattr(candidates.importlib.util, "find_spec", lambda name: None)
-    found, lines = installed()
+    found, lines = installed(CANDIDATES)
     assert [c.name for c in found] == [c.name for c in CANDIDATES if not c.packages]
     assert "TFP: skipped, the package tensorflow_probability is not installed" in lines
     assert len(lines) + len(found) == len(CANDIDATES)

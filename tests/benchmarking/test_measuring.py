@@ -6,9 +6,9 @@ import math
 import pytest
 import torch
 
-from svmf.benchmarking.goal_lines import GoalLine, goals_table
-from svmf.benchmarking.growth import fit_line, growth
-from svmf.benchmarking.sampler_goals import COLUMNS, Cell, sampler_goals
+from benchmarks.goal_lines import GoalLine, goals_table
+from benchmarks.growth import fit_line, growth
+from benchmarks.sampler_goals import COLUMNS, Cell, sampler_goals
 from svmf.benchmarking.sampling import Measurement, headlines, sampling_table
 from svmf.benchmarking.shapes import Case, Shape, parse_shape
 from svmf.benchmarking.sweeps import sweep_cases, sweeps, thread_counts

@@ -4,8 +4,8 @@ the gradient of the mean direction, and per row a few numbers."""
 
 import pytest
 
-from svmf.benchmarking.first_call import first_call_table, measure_first_call
-from svmf.benchmarking.memory import measure_memory, memory_table
+from benchmarks.first_call import first_call_table, measure_first_call
+from benchmarks.memory import measure_memory, memory_table
 from svmf.benchmarking.shapes import Shape
 
 

@@ -7,18 +7,18 @@ import statistics
 import time
 from collections.abc import Mapping, Sequence
 
-from svmf.benchmarking.fresh_process import records_of_fresh_process
+from benchmarks.fresh_process import records_of_fresh_process
 from svmf.benchmarking.tables import table, time_text
 
 _LATER_CALLS = 20
-_PROGRAM = f"""
+_PROGRAM = """
 import time
 start = time.perf_counter()
 import torch
 torch_there = time.perf_counter()
 import svmf
 svmf_there = time.perf_counter()
-from {__name__} import print_records
+from benchmarks.first_call import print_records
 print_records(torch_there - start, svmf_there - torch_there)
 """
 

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.distributions import Normal, kl_divergence
 
-from svmf.benchmarking.training_step import (
+from benchmarks.training_step import (
     BATCH,
     DIM,
     LIMIT,

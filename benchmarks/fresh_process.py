@@ -5,8 +5,10 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 _TIMEOUT = 120
+_ROOT = Path(__file__).resolve().parent.parent  # where `import benchmarks` works
 
 
 def records_of_fresh_process(
@@ -15,6 +17,7 @@ def records_of_fresh_process(
     """What `python *arguments` prints, or the reason why there is nothing."""
     finished = subprocess.run(
         [sys.executable, *arguments],
+        cwd=_ROOT,
         env=environment,
         capture_output=True,
         text=True,

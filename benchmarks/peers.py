@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Packages that a user may have instead: SciPy, TensorFlow Probability on JAX, hyperspherical_vae,
-power_spherical. Calls as in svmf.benchmarking.latent; each imports its package when it is made."""
+"""What a user may have instead: SciPy, TensorFlow Probability on JAX, hyperspherical_vae,
+power_spherical, and published formulas. Calls as in svmf.benchmarking.latent; each imports its
+package when it is made. `CANDIDATES` are these and svmf's own."""
 
 from typing import Any
 
 import torch
 from torch.distributions import kl_divergence
 
+from svmf.benchmarking import candidates
+from svmf.benchmarking.candidates import SLOW_ELEMENTS, Candidate
 from svmf.benchmarking.latent import Call, concentration, direction, incoming
 from svmf.benchmarking.shapes import Case
 
@@ -86,3 +89,75 @@ def power_spherical_step(case: Case) -> Call:
         return torch.autograd.grad((z, kl_divergence(posterior, prior)), (loc, kappa), gradients)
 
     return call
+
+
+def published_sample(case: Case) -> Call:
+    from benchmarks import published_formulas
+
+    loc, scale = direction(case), concentration(case, 1)
+    return lambda: published_formulas.rsample(loc, scale, case.shape.sample_shape)
+
+
+def published_step(case: Case) -> Call:
+    from benchmarks import published_formulas
+
+    loc, scale, gradients = direction(case), concentration(case, 1), incoming(case)
+
+    def call() -> object:
+        z = published_formulas.rsample(loc, scale, case.shape.sample_shape)
+        kl = published_formulas.kl_uniform(scale, case.shape.m)
+        return torch.autograd.grad((z, kl), (loc, scale), gradients)
+
+    return call
+
+
+PEERS = (
+    Candidate(
+        "published",
+        "the formulas of hyperspherical_vae, written anew (biased gradient)",
+        {"sample": published_sample, "step": published_step},
+        packages=("numpy", "scipy"),
+        most_elements=SLOW_ELEMENTS,
+        devices=("cpu",),
+    ),
+    Candidate(
+        "SciPy",
+        "scipy.stats.vonmises_fisher.rvs: float64, one mean direction, no gradient",
+        {"sample": scipy_sample},
+        packages=("scipy",),
+        most_elements=SLOW_ELEMENTS,
+        devices=("cpu",),
+    ),
+    Candidate(
+        "TFP",
+        "TensorFlow Probability on JAX, compiled, no gradient",
+        {"sample": tfp_sample},
+        packages=("tensorflow_probability", "jax"),
+        most_elements=SLOW_ELEMENTS,
+        devices=("cpu",),
+    ),
+    Candidate(
+        "hyperspherical_vae",
+        "the package itself",
+        {
+            "sample": hyperspherical_vae_sample,
+            "step": hyperspherical_vae_step,
+        },
+        packages=("hyperspherical_vae",),
+        most_elements=SLOW_ELEMENTS,
+        devices=("cpu",),
+    ),
+    Candidate(
+        "power_spherical",
+        "the package itself: another distribution for the same purpose",
+        {
+            "sample": power_spherical_sample,
+            "step": power_spherical_step,
+        },
+        packages=("power_spherical",),
+        most_elements=SLOW_ELEMENTS,
+        devices=("cpu",),
+    ),
+)
+CANDIDATES = (*candidates.CANDIDATES, *PEERS)
+BY_NAME = {candidate.name: candidate for candidate in CANDIDATES}

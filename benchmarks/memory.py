@@ -16,8 +16,8 @@ from pathlib import Path
 
 import torch
 
-from svmf.benchmarking.candidates import BY_NAME
-from svmf.benchmarking.fresh_process import records_of_fresh_process
+from benchmarks.fresh_process import records_of_fresh_process
+from benchmarks.peers import BY_NAME
 from svmf.benchmarking.sampling import TITLES
 from svmf.benchmarking.shapes import Case, Shape
 from svmf.benchmarking.tables import table
@@ -39,7 +39,9 @@ def measure_memory(shapes: Sequence[Shape], device: str) -> list[dict[str, objec
         return f"memory: skipped, needs {_CLEAR} (Linux)"
     texts = [f"{s.samples}x{s.batch}x{s.m}" for s in shapes]
     blocks = {"MALLOC_MMAP_THRESHOLD_": _BLOCK, "MALLOC_TRIM_THRESHOLD_": _BLOCK}
-    return records_of_fresh_process("memory", ["-m", __name__, *texts], {**os.environ, **blocks})
+    return records_of_fresh_process(
+        "memory", ["-m", "benchmarks.memory", *texts], {**os.environ, **blocks}
+    )
 
 
 def _records(shapes: Sequence[Shape], device: str) -> list[dict[str, object]]:

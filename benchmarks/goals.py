@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch.distributions import kl_divergence
 
-from svmf.benchmarking import latent, training_step
-from svmf.benchmarking.goal_lines import GoalLine
-from svmf.benchmarking.graph_epochs import GraphRun
+from benchmarks import training_step
+from benchmarks.goal_lines import GoalLine
+from benchmarks.graph_epochs import GraphRun
+from benchmarks.special import KL, LOG_IV, SpecialTiming
+from svmf.benchmarking import latent
 from svmf.benchmarking.shapes import Case, Shape
-from svmf.benchmarking.special import KL, LOG_IV, SpecialTiming
 from svmf.benchmarking.timing import Timing, choose_clock, threads, time_interleaved
 
 # data, epochs of the goal, epochs that are run, seconds, bytes

@@ -5,8 +5,9 @@ ratio that is good."""
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 
-from svmf.benchmarking.candidates import BY_NAME, SLOW_ELEMENTS, measure
-from svmf.benchmarking.goal_lines import GoalLine
+from benchmarks.goal_lines import GoalLine
+from benchmarks.peers import BY_NAME
+from svmf.benchmarking.candidates import SLOW_ELEMENTS, measure
 from svmf.benchmarking.sampling import TITLES
 from svmf.benchmarking.shapes import Case, Shape
 from svmf.benchmarking.tables import ratio_of

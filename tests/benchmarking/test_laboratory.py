@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`svmf bench`: options, tables, plots, JSON, Ctrl-C and one-line errors."""
+"""`python -m benchmarks`: options, tables, plots, JSON, Ctrl-C and one-line errors."""
 
 import json
 import subprocess
@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 import torch
+from helpers.paths import PROJECT
 
-from svmf.benchmarking import measure_goals, session
-from svmf.benchmarking.graph_epochs import measure_graph
+from benchmarks import laboratory, measure_goals
+from benchmarks.__main__ import main
+from benchmarks.graph_epochs import measure_graph
+from benchmarks.training_models import epoch_overhead
+from svmf.benchmarking import session, sweeps
 from svmf.benchmarking.shapes import Shape
 from svmf.benchmarking.sweeps import Sweep
-from svmf.benchmarking.training_models import epoch_overhead
-from svmf.cli import main
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -38,12 +40,12 @@ def small_sweeps(monkeypatch):
         Sweep("kappa", (0.1, 1e6), (0.1, 1e6), shape),
         Sweep("dtype", ("float64",), ("float64",), shape),
     ]
-    monkeypatch.setattr(session.sweeps, "sweeps", lambda device: few)
+    monkeypatch.setattr(sweeps, "sweeps", lambda device: few)
 
 
 def bench(capsys, *arguments):
     try:
-        code = main(["bench", *arguments])
+        code = main(list(arguments))
     except SystemExit as stop:
         code = stop.code
     captured = capsys.readouterr()
@@ -53,7 +55,7 @@ def bench(capsys, *arguments):
 def test_help_has_examples(capsys):
     code, out, _ = bench(capsys, "--help")
     assert code == 0
-    assert "svmf bench --quick" in out
+    assert "python -m benchmarks --quick" in out
 
 
 @pytest.mark.parametrize(
@@ -114,9 +116,9 @@ def test_everything_quickly(capsys, monkeypatch):
     # these two start processes of their own, and have tests of their own
     memory = {"op": "step", "shape": "4 x 3", "candidate": "svmf"}
     memory |= {"bytes_per_element": 8.0, "times_output": 2.0}
-    monkeypatch.setattr(session.memory, "measure_memory", lambda shapes, device: [memory])
+    monkeypatch.setattr(laboratory.memory, "measure_memory", lambda shapes, device: [memory])
     first = {"what": "import torch", "first": 1.0, "later": None}
-    monkeypatch.setattr(session, "measure_first_call", lambda: [first])
+    monkeypatch.setattr(laboratory, "measure_first_call", lambda: [first])
     code, out, err = bench(
         capsys, "--quick", "--seconds", "0.005", "--json", "bench.json", "--out", "plots"
     )
@@ -211,16 +213,37 @@ class Absent:
 sys.meta_path.insert(0, Absent())
 find_spec = importlib.util.find_spec
 importlib.util.find_spec = lambda name, *rest: None if name in absent else find_spec(name, *rest)
-from svmf.cli import main
+sys.path.insert(0, sys.argv.pop(1))
+from benchmarks.__main__ import main
 sys.exit(main(sys.argv[1:]))
 """
 
 
 def test_runs_with_torch_alone():
     """svmf depends on torch only; whatever else the benchmarks could use costs a line."""
-    arguments = ["bench", "--op", "step", "log_iv", "training", "--shape", "4x3", "--quick"]
+    arguments = [
+        "--op",
+        "step",
+        "log_iv",
+        "training",
+        "--shape",
+        "4x3",
+        "--quick",
+        "--seconds",
+        "0.005",
+    ]
     finished = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", BARE_PROGRAM, *arguments, "--seconds", "0.005"],
+        [
+            sys.executable,
+            "-W",
+            "ignore",
+            "-c",
+            BARE_PROGRAM,
+            str(PROJECT),
+            *arguments,
+            "--seconds",
+            "0.005",
+        ],
         capture_output=True,
         text=True,
         check=False,

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""`svmf bench`: options, tables, plots, JSON, Ctrl-C and one-line errors."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from helpers.commands import WITH_TORCH_ALONE, run
+
+from svmf.benchmarking import session, sweeps
+from svmf.benchmarking.shapes import Shape
+from svmf.benchmarking.sweeps import Sweep
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.fixture(autouse=True)
+def in_own_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def small_sweeps(monkeypatch):
+    """Two values of some quantities, at shapes that take no time."""
+    few = [
+        Sweep("m", (2, 3), (2, 3), [Shape(1, 4, 3)]),
+        Sweep("rows", (1, 8), (1, 8), [Shape(1, 4, 3)]),
+        Sweep("kappa", (0.1, 1e6), (0.1, 1e6), [Shape(1, 4, 3)]),
+    ]
+    monkeypatch.setattr(sweeps, "sweeps", lambda device: few)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--op", "log_iv"), "--op: expected one of sample, step, got 'log_iv' (other operations: "
+         "`python -m benchmarks` in a checkout"),
+        (("--goals",), "--goals: moved to `python -m benchmarks --goals` in a checkout"),
+        (("--minutes", "2"), "--minutes: moved to `python -m benchmarks --minutes`"),
+        (("--shape", "12"), "--shape: expected ROWSxM"),
+        (("--kappa", "-1"), "--kappa: expected finite numbers of at least 0"),
+        (("--dtype", "float16"), "invalid choice: 'float16'"),
+        (("--threads", "0"), "--threads: expected at least 1"),
+        (("--device", "tpu"), "--device: expected cpu or cuda"),
+        (("--seconds", "0"), "--seconds: expected a positive number"),
+        (("--json", "/dev/null/x.json"), "cannot be written"),
+    ],
+)  # fmt: skip
+def test_mistakes_give_one_line_and_exit_code_two(capsys, arguments, message):
+    code, _, err = run(capsys, "bench", *arguments)
+    assert code == 2
+    assert message in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.usefixtures("small_sweeps")
+def test_tables_plots_and_json(capsys):
+    code, out, err = run(
+        capsys, "bench", "--seconds", "0.005", "--json", "new/bench.json", "--out", "plots"
+    )
+    assert (code, err) == (0, "")
+    for part in ("instruction set", "sample, forward / Normal", "| 8 x 3", "/ reference", "spread"):
+        assert part in out
+    assert [path.name for path in sorted(Path("plots").iterdir())] == [
+        "bench-sample.png", "bench-step.png",
+    ]  # fmt: skip
+    assert all(path.read_bytes()[:8] == PNG for path in Path("plots").iterdir())
+    document = json.loads(Path("new/bench.json").read_text())
+    assert document["schema"] == 1
+    ours = document["sampling"][0]["candidates"]["svmf"]
+    assert ours["samples_per_second"] == pytest.approx(4 / ours["median"])
+    assert document["sampling"][0]["candidates"].keys() >= {"svmf", "Normal", "randn", "reference"}
+
+
+@pytest.mark.usefixtures("small_sweeps")
+def test_interruption_prints_what_there_is(capsys, monkeypatch):
+    original, calls = session.measure, []
+
+    def measure_twice(case, *args, **kwargs):
+        calls.append(case)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return original(case, *args, **kwargs)
+
+    monkeypatch.setattr(session, "measure", measure_twice)
+    code, out, err = run(capsys, "bench", "--seconds", "0.005", "--json", "bench.json")
+    assert code == 130
+    assert "| 4 x 2" in out
+    assert "interrupted; the tables show what was measured" in err
+    assert len(json.loads(Path("bench.json").read_text())["sampling"]) == 2
+
+
+def test_runs_with_torch_alone():
+    arguments = ["bench", "--shape", "4x3", "--quick", "--seconds", "0.005"]
+    finished = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", WITH_TORCH_ALONE, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert finished.returncode == 0, finished.stderr
+    assert "reference: skipped, the package numpy is not installed" in finished.stdout
+    assert "| 4 x 3" in finished.stdout

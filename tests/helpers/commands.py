@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+"""Runs the command line inside the test's process, or in one that finds nothing but torch."""
+
+from svmf.cli import main
+
+WITH_TORCH_ALONE = """
+import importlib.util, sys
+absent = ("numpy", "scipy", "sklearn", "matplotlib", "tqdm")
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in absent:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name.partition(".")[0])
+sys.meta_path.insert(0, Absent())
+find_spec = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *rest: None if name in absent else find_spec(name, *rest)
+from svmf.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def run(capsys, *arguments: str) -> tuple[int, str, str]:
+    """Exit code, standard output and standard error of `svmf *arguments`."""
+    try:
+        code = main(list(arguments))
+    except SystemExit as stop:
+        code = stop.code
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
