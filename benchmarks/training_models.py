@@ -24,7 +24,7 @@ from benchmarks.training_step import (
 )
 from svmf.data import Binarizer
 from svmf.models import VAE, Bernoulli, GaussianLatent, PointLatent, SphericalLatent
-from svmf.models.latent import Direction, Draw
+from svmf.models.latents import Direction, Draw
 from svmf.models.networks import mlp
 from svmf.training.config import make_config
 from svmf.training.processes import Processes

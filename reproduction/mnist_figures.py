@@ -21,7 +21,7 @@ def draw_model(task: Task, folder: Path) -> None:
     """The figures that the paper shows for this model's dimension."""
     assert isinstance(task, VAETask)
     assert task.images is not None
-    spherical = task.model.latent.distance == "geodesic"
+    spherical = task.model.latent.on_sphere
     name, letter = task.config.model, "S" if spherical else "N"
     dim = task.config.dim
     if dim in SAMPLED_DIMS:
@@ -62,7 +62,7 @@ def draw_manifold(task: VAETask, title: str, path: Path) -> None:
 
 def _grid(model: VAE) -> Tensor:
     steps = (torch.arange(_MANIFOLD_SIDE) + 0.5) / _MANIFOLD_SIDE
-    if model.latent.distance == "geodesic":
+    if model.latent.on_sphere:
         height = 1 - 2 * steps
         longitude = (2 * steps - 1) * math.pi
         z = height.repeat_interleave(_MANIFOLD_SIDE)

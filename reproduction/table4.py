@@ -102,7 +102,7 @@ def draw_nodes(task: Task, folder: Path) -> None:
     assert isinstance(task, GraphTask)
     task.model.eval()
     codes = task.model.latent.mean(task.model.posterior()).cpu()
-    spherical = task.model.latent.distance == "geodesic"
+    spherical = task.model.latent.on_sphere
     draw = hammer_figure if spherical else plane_figure
     letter, space = ("S", "S^2 (Hammer projection)") if spherical else ("N", "R^2")
     title = f"{letter}-VGAE, latent space {space} of Cora"

@@ -10,8 +10,8 @@ from typing import Any
 from reproduction.record import InterruptedRunError, Job
 from svmf.progress import ProgressLine
 from svmf.training import RunConfig, RunFolder, continue_run, start_run
+from svmf.training.environment import RunEnvironment
 from svmf.training.run import make_task
-from svmf.training.session import Session
 from svmf.training.task import Task
 from svmf.training.trainer import load_best
 
@@ -40,7 +40,7 @@ def training_job(
         )
         if not outcome.finished:
             raise InterruptedRunError(f"{experiment}/{key}: stopped; the same command continues it")
-        with Session(config) as processes:
+        with RunEnvironment(config) as processes:
             task = make_task(config, processes)
             load_best(task, run)
             figures = task.evaluate(**(evaluation or {}))

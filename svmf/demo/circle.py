@@ -16,8 +16,8 @@ from torch import Tensor
 
 from svmf.data import CircleSet, make_circle
 from svmf.training import RunFolder, continue_run, make_config, start_run
+from svmf.training.environment import RunEnvironment
 from svmf.training.run import make_task
-from svmf.training.session import Session
 from svmf.training.trainer import load_best
 from svmf.training.vae_task import CIRCLE_POINTS, CIRCLE_SPLIT, VAETask
 
@@ -72,7 +72,7 @@ def run_circle(
     )
     run = RunFolder(folder)
     continue_run(folder) if run.exists() else start_run(config, folder)
-    with Session(config) as processes:
+    with RunEnvironment(config) as processes:
         task = make_task(config, processes)
         assert isinstance(task, VAETask)
         load_best(task, run)
@@ -89,7 +89,7 @@ def score_circle(circle_model: CircleModel, task: VAETask, circle: CircleSet) ->
     torch.manual_seed(0)
     codes = latent.draw(model.posterior(circle.points[held_out])).z.double()
     true = torch.arccos(torch.cos(angles[:, None] - angles).clamp(-1, 1))
-    if latent.distance == "geodesic":
+    if latent.on_sphere:
         found = torch.arccos((codes @ codes.t()).clamp(-1, 1))
     else:
         found = torch.cdist(codes, codes)

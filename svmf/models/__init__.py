@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The paper's models, each written once with a latent space that can be swapped."""
 
+from svmf._gradients import GRADIENTS
 from svmf.models.graph_vae import GraphVAE
 from svmf.models.importance import (
     exact_log_likelihood_2d,
@@ -8,8 +9,7 @@ from svmf.models.importance import (
     released_log_likelihood,
 )
 from svmf.models.knn import balanced_subset, nearest_labels
-from svmf.models.latent import (
-    GRADIENTS,
+from svmf.models.latents import (
     LATENTS,
     GaussianLatent,
     Latent,

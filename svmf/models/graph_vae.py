@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from svmf.data.graph import SparseFeatures
-from svmf.models.latent import Latent, with_correction
+from svmf.models.latents import Latent, with_correction
 from svmf.models.sparse import SparseMatrix, normalized_adjacency
 
 
@@ -46,9 +46,7 @@ class GraphVAE(nn.Module):
         for block in torch.split(self.head_weight.data, list(latent.head_sizes), dim=1):
             nn.init.xavier_uniform_(block)
         self.log_multiplier = (
-            nn.Parameter(torch.tensor(math.log(multiplier)))
-            if latent.distance == "geodesic"
-            else None
+            nn.Parameter(torch.tensor(math.log(multiplier))) if latent.on_sphere else None
         )
 
     def posterior(self) -> Any:

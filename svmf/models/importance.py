@@ -77,7 +77,7 @@ def exact_log_likelihood_2d(model: VAE, x: Tensor, points: int = 120_000) -> Ten
 
     The decoder is evaluated once per grid point; each image then costs one dot product per point.
     """
-    z, log_mass = _grid_2d(model, points)
+    z, log_mass = model.latent.grid(points)
     x = x.float()
     total = x.new_full(x.shape[:1], -torch.inf, dtype=torch.float64)
     for nodes, mass in zip(z.split(_MAX_ROWS), log_mass.split(_MAX_ROWS), strict=True):
@@ -86,27 +86,3 @@ def exact_log_likelihood_2d(model: VAE, x: Tensor, points: int = 120_000) -> Ten
         joint = torch.addmm(constant, x, logits.t())  # [rows, nodes]
         total = torch.logaddexp(total, joint.logsumexp(1).double())
     return total
-
-
-def _grid_2d(model: VAE, points: int) -> tuple[Tensor, Tensor]:
-    """Nodes [points, coordinates] and the log of the prior mass that each stands for [points]."""
-    latent = model.latent
-    if latent.dim != 2 or not latent.has_density:
-        raise ValueError(
-            "exact_log_likelihood_2d: expected a latent with a density and d = 2, "
-            f"got {type(latent).__name__} of d = {latent.dim}"
-        )
-    if latent.distance == "geodesic":
-        # Fibonacci lattice: nodes of equal area, so equal mass
-        index = torch.arange(points, dtype=torch.float64) + 0.5
-        height = 1 - 2 * index / points
-        angle = index * (math.pi * (3 - math.sqrt(5)))
-        radius = (1 - height.square()).sqrt()
-        z = torch.stack([radius * angle.cos(), radius * angle.sin(), height], -1)
-        return z.float(), torch.full((points,), -math.log(points))
-    # midpoints of equal-probability cells would starve the tails; a plain square grid to 6 sigma
-    side = math.isqrt(points)
-    line = (torch.arange(side, dtype=torch.float64) + 0.5) / side * 12 - 6
-    z = torch.cartesian_prod(line, line)
-    log_mass = latent.prior_log_prob(z) + 2 * math.log(12 / side)
-    return z.float(), log_mass.float()

@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from svmf.models.latent import Latent, with_correction
+from svmf.models.latents import Latent, with_correction
 from svmf.models.likelihood import Likelihood
 from svmf.models.networks import glorot_linear, mlp
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from svmf.models.latent import Latent, with_correction
+from svmf.models.latents import Latent, with_correction
 from svmf.models.likelihood import Likelihood
 from svmf.models.networks import mlp
 

@@ -3,12 +3,19 @@
 
 >>> from svmf.training import make_config, start_run
 >>> outcome = start_run(make_config("svae", dim=2, epochs=1), "runs/example")  # doctest: +SKIP
+
+The configuration needs no torch; the rest is imported on first use.
 """
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from svmf.training.config import MODELS, RunConfig, make_config
-from svmf.training.run import continue_run, evaluate_run, start_run
-from svmf.training.run_folder import RunFolder
-from svmf.training.trainer import Outcome
+
+if TYPE_CHECKING:
+    from svmf.training.run import continue_run, evaluate_run, start_run
+    from svmf.training.run_folder import RunFolder
+    from svmf.training.trainer import Outcome
 
 __all__ = [
     "MODELS",
@@ -20,3 +27,17 @@ __all__ = [
     "make_config",
     "start_run",
 ]
+
+_WHERE = {
+    "Outcome": "trainer",
+    "RunFolder": "run_folder",
+    "continue_run": "run",
+    "evaluate_run": "run",
+    "start_run": "run",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _WHERE:
+        return getattr(importlib.import_module(f"{__name__}.{_WHERE[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -9,13 +9,13 @@ import torch
 
 from svmf.errors import RunError
 from svmf.progress import ProgressLine
-from svmf.training.config import RESUMABLE, RunConfig, check_config
+from svmf.training.config import RunConfig, check_config, config_options
+from svmf.training.environment import RunEnvironment
 from svmf.training.graph_task import GraphTask
 from svmf.training.processes import Processes
 from svmf.training.randomness import Purpose, derived_seed
 from svmf.training.run_folder import RunFolder
 from svmf.training.semi_supervised_task import SemiSupervisedTask
-from svmf.training.session import Session
 from svmf.training.task import Task
 from svmf.training.tensorboard import TensorBoardSink, require_tensorboard
 from svmf.training.trainer import Outcome, Trainer, load_best
@@ -46,14 +46,14 @@ def continue_run(
     repeat what it is, but not change that."""
     folder = RunFolder(out)
     stored = folder.read_config()
-    given = {name: value for name, value in (overrides or {}).items() if value is not None}
-    for name, value in given.items():
-        if name not in RESUMABLE and value != getattr(stored, name):
+    config = _with_overrides(stored, overrides)
+    fixed = ("model", *(n for n, item in config_options().items() if not item.said.resumable))
+    for name in fixed:
+        had, given = getattr(stored, name), getattr(config, name)
+        if had != given:
             raise RunError(
-                f"{folder.path}: this run has {name} {getattr(stored, name)!r}, "
-                f"it cannot be continued with {value!r}"
+                f"{folder.path}: this run has {name} {had!r}, it cannot be continued with {given!r}"
             )
-    config = check_config(dataclasses.replace(stored, **given))
     return _train(config, folder, fresh=False, **options)
 
 
@@ -65,7 +65,7 @@ def _train(
     checkpoint_seconds: float = 20.0,
     tensorboard: bool = False,
 ) -> Outcome:
-    with Session(config) as processes:
+    with RunEnvironment(config) as processes:
         # the data come first: a missing data set leaves no empty run folder behind
         task = make_task(config, processes)
         if tensorboard:
@@ -91,10 +91,8 @@ def evaluate_run(
 ) -> dict[str, Any]:
     """The test figures of a run's best epoch."""
     folder = RunFolder(out)
-    stored = folder.read_config()
-    given = {name: value for name, value in (overrides or {}).items() if value is not None}
-    config = check_config(dataclasses.replace(stored, **given))
-    with Session(config) as processes:
+    config = _with_overrides(folder.read_config(), overrides)
+    with RunEnvironment(config) as processes:
         task = make_task(config, processes)
         best_epoch = load_best(task, folder)
         return {
@@ -105,6 +103,12 @@ def evaluate_run(
             "best_epoch": best_epoch,
             **task.evaluate(**options),
         }
+
+
+def _with_overrides(stored: RunConfig, overrides: dict[str, Any] | None) -> RunConfig:
+    """The stored configuration with the options that were given again, None for those not given."""
+    given = {name: value for name, value in (overrides or {}).items() if value is not None}
+    return check_config(dataclasses.replace(stored, **given))
 
 
 def make_task(config: RunConfig, processes: Processes) -> Task:

@@ -76,9 +76,9 @@ def test_scores_are_the_dense_definition(latent):
     hidden = F.relu(adjacency @ dense @ model.input_weight)
     raw = adjacency @ hidden @ model.head_weight
     z = raw[:, : latent.coordinates]
-    if latent.distance == "geodesic":
+    if latent.on_sphere:
         z = F.normalize(z, dim=-1)
-    logits = z @ z.t() * (3.0 if latent.distance == "geodesic" else 1.0)
+    logits = z @ z.t() * (3.0 if latent.on_sphere else 1.0)
     pairs = torch.tensor([[0, 1, 5], [1, 7, 2]])
     torch.testing.assert_close(model.score(pairs), logits[pairs[0], pairs[1]].detach())
 

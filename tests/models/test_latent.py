@@ -9,7 +9,7 @@ from torch.distributions import Independent, Normal, kl_divergence
 
 from svmf import reference
 from svmf.models import GaussianLatent, PointLatent, PowerSphericalLatent, SphericalLatent
-from svmf.models.latent import LATENTS, Direction, with_correction
+from svmf.models.latents import LATENTS, Direction, with_correction
 
 SPHERES = [SphericalLatent, PowerSphericalLatent]
 

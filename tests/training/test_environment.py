@@ -6,7 +6,7 @@ import torch
 
 from svmf.errors import ConfigError
 from svmf.training.config import make_config
-from svmf.training.session import Session, flushes_subnormals
+from svmf.training.environment import RunEnvironment, flushes_subnormals
 
 
 @pytest.fixture
@@ -21,17 +21,17 @@ def subnormals():
 @pytest.mark.parametrize("before", [False, True])
 def test_subnormals_are_flushed_inside_only(subnormals, before):
     torch.set_flush_denormal(before)
-    with Session(make_config("svae", data="digits")):
+    with RunEnvironment(make_config("svae", data="digits")):
         assert flushes_subnormals()
     assert flushes_subnormals() == before
 
 
 def test_put_back_after_an_error(subnormals):
     threads = torch.get_num_threads()
-    session = Session(make_config("svae", data="digits", threads=1))
-    session.__enter__()
+    environment = RunEnvironment(make_config("svae", data="digits", threads=1))
+    environment.__enter__()
     assert torch.get_num_threads() == 1
-    session.__exit__(RuntimeError, RuntimeError(), None)
+    environment.__exit__(RuntimeError, RuntimeError(), None)
     assert torch.get_num_threads() == threads
     assert not flushes_subnormals()
 
@@ -40,10 +40,10 @@ def test_nothing_changes_where_the_device_is_refused(subnormals, monkeypatch):
     def refuse(device):
         raise ConfigError("no such device")
 
-    monkeypatch.setattr("svmf.training.session.Processes", refuse)
+    monkeypatch.setattr("svmf.training.environment.Processes", refuse)
     threads = torch.get_num_threads()
     with pytest.raises(ConfigError):
-        Session(make_config("svae", data="digits", threads=threads + 1)).__enter__()
+        RunEnvironment(make_config("svae", data="digits", threads=threads + 1)).__enter__()
     assert torch.get_num_threads() == threads
     assert not flushes_subnormals()
 
@@ -60,5 +60,5 @@ def test_moments_of_a_dead_weight_vanish(subnormals):
         return optimizer.state[weight]["exp_avg"]
 
     assert (moment_after(1500) > 0).all()
-    with Session(make_config("svae", data="digits")):
+    with RunEnvironment(make_config("svae", data="digits")):
         assert (moment_after(1500) == 0).all()

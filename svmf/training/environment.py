@@ -7,7 +7,7 @@ from svmf.training.config import RunConfig
 from svmf.training.processes import Processes
 
 
-class Session:
+class RunEnvironment:
     """Enter it around everything that trains or evaluates a configuration.
 
     Subnormal numbers are flushed to zero inside. Adam's moments of a weight whose gradient has

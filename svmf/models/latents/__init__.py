@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+"""Latent spaces that every model can swap. A new one is a subclass of `Latent` in a file of its own
+and an entry in `LATENTS`; to train it from the command line, an entry in `training.config.MODELS`.
+"""
+
+from typing import Any
+
+from svmf.models.latents.base import Draw, Latent, with_correction
+from svmf.models.latents.euclidean import GaussianLatent, Location, LocationScale, PointLatent
+from svmf.models.latents.sphere import (
+    Direction,
+    OnSphere,
+    PowerSphericalLatent,
+    SphericalLatent,
+    log_sphere_area,
+)
+
+__all__ = [
+    "LATENTS",
+    "Direction",
+    "Draw",
+    "GaussianLatent",
+    "Latent",
+    "Location",
+    "LocationScale",
+    "OnSphere",
+    "PointLatent",
+    "PowerSphericalLatent",
+    "SphericalLatent",
+    "log_sphere_area",
+    "with_correction",
+]
+
+LATENTS: dict[str, type[Latent[Any]]] = {
+    "point": PointLatent,
+    "gaussian": GaussianLatent,
+    "spherical": SphericalLatent,
+    "power-spherical": PowerSphericalLatent,
+}

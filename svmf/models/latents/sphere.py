@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""Latent spaces on the sphere S^d in R^(d+1): von Mises-Fisher (S-VAE) and power spherical."""
+
+import math
+from typing import Any, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from svmf import functional
+from svmf._gradients import CORRECTED, GRADIENTS
+from svmf.models.latents.base import Draw, Latent
+
+
+class Direction(NamedTuple):
+    loc: Tensor  # [..., m], unit rows
+    concentration: Tensor  # [...], at least 1
+
+
+class OnSphere(Latent[Direction]):
+    """What the families on S^d share: a direction with a concentration, and the uniform prior.
+    The mean is normalised to the sphere and kappa = softplus(.) + 1, as the paper's code has it."""
+
+    spread_name = "kappa"
+    on_sphere = True
+
+    @property
+    def coordinates(self) -> int:
+        return self.dim + 1
+
+    @property
+    def head_sizes(self) -> tuple[int, ...]:
+        return (self.coordinates, 1)
+
+    def posterior(self, raw: Tensor) -> Direction:
+        loc, concentration = raw.split(self.head_sizes, dim=-1)
+        return Direction(F.normalize(loc, dim=-1), F.softplus(concentration.squeeze(-1)) + 1)
+
+    def prior_log_prob(self, z: Tensor) -> Tensor:
+        return z.new_full(z.shape[:-1], -log_sphere_area(self.coordinates))
+
+    def prior_sample(self, count: int, generator: torch.Generator | None = None) -> Tensor:
+        return F.normalize(torch.randn(count, self.coordinates, generator=generator), dim=-1)
+
+    def spread(self, posterior: Direction) -> Tensor:
+        return posterior.concentration
+
+    def grid(self, points: int) -> tuple[Tensor, Tensor]:
+        if self.dim != 2:
+            return super().grid(points)
+        # Fibonacci lattice: nodes of equal area, so equal mass
+        index = torch.arange(points, dtype=torch.float64) + 0.5
+        height = 1 - 2 * index / points
+        angle = index * (math.pi * (3 - math.sqrt(5)))
+        radius = (1 - height.square()).sqrt()
+        z = torch.stack([radius * angle.cos(), radius * angle.sin(), height], -1)
+        return z.float(), torch.full((points,), -math.log(points))
+
+
+class SphericalLatent(OnSphere):
+    """Von Mises-Fisher posterior on S^d, uniform prior."""
+
+    @classmethod
+    def gradients(cls) -> tuple[str, ...]:
+        return GRADIENTS
+
+    def draw(self, posterior: Direction) -> Draw:
+        loc, concentration = posterior
+        if self.gradient == CORRECTED:
+            z, log_ratio = functional.vmf_rsample_with_correction(loc, concentration)
+            return Draw(z, functional.vmf_kl_uniform(concentration, self.coordinates), log_ratio)
+        return Draw(*functional.vmf_rsample_kl(loc, concentration, gradient=self.gradient))
+
+    def sample(self, posterior: Direction, count: int) -> Tensor:
+        loc, concentration = posterior.loc.detach(), posterior.concentration.detach()
+        return functional.vmf_rsample(loc, concentration, (count,))
+
+    def log_prob(self, posterior: Direction, z: Tensor) -> Tensor:
+        return functional.vmf_log_prob(z, posterior.loc, posterior.concentration)
+
+    def entropy(self, posterior: Direction) -> Tensor:
+        return functional.vmf_entropy(posterior.concentration, self.coordinates)
+
+
+class PowerSphericalLatent(OnSphere):
+    """Power spherical posterior (De Cao and Aziz 2020) on S^d, uniform prior."""
+
+    def draw(self, posterior: Direction) -> Draw:
+        family = self._family(posterior)
+        return Draw(family.rsample(), log_sphere_area(self.coordinates) - family.entropy())
+
+    def sample(self, posterior: Direction, count: int) -> Tensor:
+        return self._family(posterior).sample((count,))
+
+    def log_prob(self, posterior: Direction, z: Tensor) -> Tensor:
+        return self._family(posterior).log_prob(z)
+
+    def entropy(self, posterior: Direction) -> Tensor:
+        return self._family(posterior).entropy()
+
+    def _family(self, posterior: Direction) -> Any:
+        from svmf.distributions import PowerSpherical
+
+        return PowerSpherical(posterior.loc, posterior.concentration, validate_args=False)
+
+
+def log_sphere_area(coordinates: int) -> float:
+    """log of the area of S^(m-1): log(2 pi^(m/2) / Gamma(m/2))."""
+    half = coordinates / 2
+    return math.log(2) + half * math.log(math.pi) - math.lgamma(half)
