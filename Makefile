@@ -17,7 +17,7 @@ export SVMF_CUDA ?= $(if $(shell command -v nvidia-smi),AUTO,OFF)
 SOURCES := $(shell find csrc cmake -type f) CMakeLists.txt setup.py pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help install test test-all test-statistics fuzz demo bench lint format cuda test-cuda bench-cuda clean
+.PHONY: help install test test-all test-statistics fuzz demo bench lint format docs cuda test-cuda bench-cuda clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -70,6 +70,15 @@ lint: install  ## check formatting, style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/clang-format --dry-run --Werror $$(git ls-files 'csrc/*.h' 'csrc/*.cpp' 'csrc/*.cu' 'csrc/*.cuh')
 	$(BIN)/mypy
+	$(BIN)/python tools/markdown_width.py
+
+$(VENV)/.docs: $(VENV)/.requirements requirements-docs.txt
+	$(BIN)/python -m pip install -q $(CONSTRAINTS) -r requirements-docs.txt
+	touch $@
+
+docs: install $(VENV)/.docs  ## build the documentation with the API reference into build/site; warnings are errors
+	$(BIN)/python -m mkdocs build --quiet --strict
+	$(BIN)/python tools/update_tables.py --check
 
 format: install  ## format all sources
 	$(BIN)/ruff check --fix .

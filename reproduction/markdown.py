@@ -3,12 +3,14 @@
 
 import math
 import statistics
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
 from svmf.training.run_folder import atomic_write
 
 SIGNIFICANT = 0.01  # as in the paper
+WIDTH = 100  # of the prose
 
 
 def mean_spread(values: Sequence[float], digits: int = 2) -> str:
@@ -83,5 +85,7 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def write_table(path: Path, title: str, notes: str, body: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    atomic_write(path, f"# {title}\n\n{notes.strip()}\n\n{body}".encode())
+    paragraphs = (textwrap.fill(" ".join(part.split()), WIDTH) for part in notes.split("\n\n"))
+    text = "\n\n".join(paragraphs).strip()
+    atomic_write(path, f"# {title}\n\n{text}\n\n{body}".encode())
     return path

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Data sets: MNIST and other idx images, scikit-learn's digits, the synthetic circle, and the
-citation graphs Cora, Citeseer and Pubmed. `load` finds one by name or by path."""
+citation graphs Cora, Citeseer and Pubmed. `load_images_named` and `load_graph_named` find one by
+name or by path."""
 
 import os
 from pathlib import Path

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGES = sorted([*DOCS.glob("distributions*.md"), DOCS / "comparison.md"])
+PAGES = sorted([*(DOCS / "distributions").glob("*.md"), DOCS / "comparison.md"])
 MODULES = [
     "svmf.distributions",
     "svmf.distributions.hyperspherical_uniform",
