@@ -24,6 +24,8 @@ class SparseFeatures:
 
 @dataclass(frozen=True)
 class Graph:
+    """An undirected graph with sparse features and, where the source has them, labels."""
+
     name: str
     nodes: int
     edges: Tensor  # int64 [2, E]: each undirected edge once, row 0 < row 1, sorted, no self-loop

@@ -36,6 +36,8 @@ class ImageSplit:
 
 @dataclass(frozen=True)
 class ImageSet:
+    """Images with labels, split into training, validation and test."""
+
     name: str
     height: int
     width: int

@@ -29,6 +29,8 @@ _MAX_CONFIG_BYTES = 1 << 20  # an honest one has less than one kilobyte
 
 
 class RunFolder:
+    """The files of one run: configuration, metrics, timing, checkpoint. Writes are atomic."""
+
     CONFIG = "config.json"
     METRICS = "metrics.jsonl"
     TIMING = "timing.jsonl"
