@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Every public name of the modules in the API reference says what it is. (`make docs` builds it.)"""
+"""Every public name of the modules in the API reference says what it is (`make docs`)."""
 
 import importlib
 import inspect

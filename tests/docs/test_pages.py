@@ -20,9 +20,8 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 # `svmf/models/vae.py`, `csrc/cuda/`: a path is what begins with a folder of the project.
 FOLDERS = [p.name for p in PROJECT.iterdir() if p.is_dir() and not p.name.startswith(".")]
 MADE = ("build", "bench_output", "demo_output", "runs", "dist")
-PATH = re.compile(
-    rf"`((?:{'|'.join(re.escape(n) for n in sorted(FOLDERS) if n not in MADE)})/[\w./*-]*)(?:::\w+)?`"
-)
+NAMES = "|".join(re.escape(name) for name in sorted(FOLDERS) if name not in MADE)
+PATH = re.compile(rf"`((?:{NAMES})/[\w./*-]*)(?:::\w+)?`")
 
 
 def named(page):
@@ -41,9 +40,7 @@ def broken_links(page, text):
             continue
         target, _, anchor = link.partition("#")
         path = page.parent / target if target else page
-        if not path.exists():
-            yield link
-        elif anchor and anchor not in anchors(path.read_text()):
+        if not path.exists() or (anchor and anchor not in anchors(path.read_text())):
             yield link
 
 
