@@ -3,6 +3,8 @@
 
 import argparse
 
+from svmf.catalogue import COLLECTIONS
+
 HELP = "download a data set and verify it"
 EXAMPLES = (
     "svmf download mnist",
@@ -12,7 +14,7 @@ EXAMPLES = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("collection", choices=("mnist", "planetoid"), help="what to fetch")
+    parser.add_argument("collection", choices=COLLECTIONS, help="one of " + ", ".join(COLLECTIONS))
     parser.add_argument(
         "--to", metavar="DIR", help="root folder (otherwise $SVMF_DATA, then ~/.cache/svmf)"
     )
@@ -23,7 +25,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from svmf.data.catalogue import COLLECTIONS
     from svmf.data.download import download
     from svmf.data.locate import data_roots
     from svmf.progress import ProgressLine

@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from svmf.data.catalogue import MAX_CONTENT_BYTES, Collection, RemoteFile
+from svmf.catalogue import MAX_CONTENT_BYTES, Collection, RemoteFile
 from svmf.errors import DataError
 from svmf.progress import ProgressLine
 

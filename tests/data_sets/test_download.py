@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from svmf.data.catalogue import COLLECTIONS, Collection, RemoteFile
+from svmf.catalogue import COLLECTIONS, Collection, RemoteFile
 from svmf.data.download import download
 from svmf.errors import DataError
 
