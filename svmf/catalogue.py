@@ -44,7 +44,7 @@ _MNIST = (
     ),
 )
 
-_PLANETOID = {
+PLANETOID = {
     "citeseer": {
         "allx": "2ac30345d95c9ec933a817ee0bdd6a5f077f8c184a20e696910192d534414668",
         "ally": "f704b2d986dde6c2669934de1f3ae5696a6cf9455c0f6b2646a2d135ea0a1c95",
@@ -88,7 +88,7 @@ COLLECTIONS = {
         ),
         tuple(
             RemoteFile(f"ind.{graph}.{part}", digest)
-            for graph, parts in _PLANETOID.items()
+            for graph, parts in PLANETOID.items()
             for part, digest in parts.items()
         ),
     ),

@@ -57,7 +57,7 @@ def load_images_named(
         images = load_digits()
     elif name == "mnist":
         images = load_mnist(root)
-    elif path.is_dir():
+    elif os.path.isdir(path):  # False, not an error, for an impossible path
         images = load_idx_folder(path)
     else:
         raise DataError(
@@ -72,7 +72,7 @@ def load_graph_named(name: str, root: str | os.PathLike[str] | None = None) -> G
     if name in GRAPHS:
         return load_graph(name, root)
     path = Path(name)
-    if path.is_dir():
+    if os.path.isdir(path):
         raise DataError(f"{path} is a folder: name a graph in it, for instance {path / 'cora'}")
     if path.suffix == ".npz" or path.parent != Path("."):
         return load_graph_at(path)

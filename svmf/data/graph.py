@@ -10,6 +10,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from svmf.errors import DataError
+
+_MIN_EDGES = 20  # one of twenty validates
+_MIN_PAIRS_PER_EDGE = 4  # training draws as many absent pairs as it has edges, by rejection
+
 
 @dataclass(frozen=True)
 class SparseFeatures:
@@ -47,8 +52,13 @@ class EdgeSplit:
 def split_edges(graph: Graph, seed: int) -> EdgeSplit:
     """The 85/5/10 split of Kipf and Welling (2016): a tenth of the edges tests, a twentieth
     validates. The absent edges are absent from the whole graph and differ from each other."""
+    count, pairs = graph.edges.shape[1], graph.nodes * (graph.nodes - 1) // 2
+    if count < _MIN_EDGES or pairs <= _MIN_PAIRS_PER_EDGE * count:
+        raise DataError(
+            f"graph {graph.name!r}: expected at least {_MIN_EDGES} edges to split, and more than "
+            f"{_MIN_PAIRS_PER_EDGE} pairs of nodes for each, got {count} edges and {pairs} pairs"
+        )
     generator = torch.Generator().manual_seed(seed)
-    count = graph.edges.shape[1]
     tests, validations = count // 10, count // 20
     order = torch.randperm(count, generator=generator)
     test, validation, train = torch.split(

@@ -31,7 +31,7 @@ def find_folder(
     for base in roots:
         for candidate in candidates:
             folder = base / candidate
-            if any(folder.glob(marker)):
+            if os.path.isdir(folder) and any(folder.glob(marker)):
                 return folder
     searched = ", ".join(str(base) for base in roots)
     download = "mnist" if name == "mnist" else "planetoid"

@@ -1,165 +1,218 @@
 # SPDX-License-Identifier: MIT
-"""Reads the pickles of the Planetoid graphs without trusting them.
+"""Reads the pickles of the Planetoid graphs, without Python's pickle.
 
-A pickle is a program. This reader admits only the opcodes and the six names that honest files
-use, and gives each name a harmless stand-in that records its arguments: neither NumPy nor SciPy
-runs on unchecked input. Arrays are rebuilt afterwards, from raw bytes of a checked length.
+A pickle is a program for a stack machine. This is such a machine for the opcodes and the six names
+that the honest files use, and it calls nothing. Each instruction checks what it is given: a list
+holds integers, a tuple holds at most eight values and inner tuples hold integers, a dict has short
+names as keys, and arrays are made from bytes of a checked length. So nothing nests, nothing refers
+to itself and nothing recurses, and there is a budget for each thing that can grow.
 """
 
-import io
-import pickle
-import pickletools
-from collections import defaultdict
+import struct
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from svmf.data.files import read_bounded
+from svmf.data.pickle_objects import Adjacency, Array, Csr, CsrMatrix, Dtype, Name, called, is_size
 from svmf.errors import DataError
 
-MAX_FILE_BYTES = 64 << 20  # the largest honest file has 7.6 MB
+# In brackets: the most that an honest file uses.
+MAX_FILE_BYTES = 64 << 20  # (7.6 MB)
+_MAX_STEPS = 1_000_000  # (168,000)
+_MAX_MEMO = 200_000  # (19,720)
+_MAX_STACK = 10_000  # (2,077)
+_MAX_TUPLE = 8  # (8)
+_MAX_NAME = 64  # bytes of a line or a key (32)
 
-_OPCODES = frozenset({
-    "PROTO", "STOP", "MARK", "GLOBAL", "REDUCE", "BUILD", "NEWOBJ",
-    "NONE", "NEWTRUE", "NEWFALSE", "BININT", "BININT1", "BININT2", "SHORT_BINSTRING", "BINSTRING",
-    "EMPTY_TUPLE", "TUPLE", "TUPLE1", "TUPLE2", "TUPLE3",
-    "EMPTY_LIST", "APPEND", "APPENDS", "EMPTY_DICT", "SETITEMS",
-    "BINPUT", "LONG_BINPUT", "BINGET", "LONG_BINGET",
-})  # fmt: skip
-_DTYPES = frozenset(["i4", "i8", "f4", "f8"])
-
-
-class _Recorder:
-    """Base of the stand-ins: keeps what the pickle hands over, and computes nothing."""
-
-    def __init__(self, *args: Any) -> None:
-        self.args = args
-        self.recorded: Any = None
-
-    def __setstate__(self, recorded: Any) -> None:
-        self.recorded = recorded
+_PROTOCOL = 2
+_CONTAINERS = (list, dict, Adjacency, Csr)  # never inside of something else
 
 
-class _ArrayRecord(_Recorder):
-    """Stands for numpy.core.multiarray._reconstruct: (type, shape, code)."""
+def load_pickle(path: Path) -> np.ndarray | CsrMatrix | dict[int, list[int]]:
+    """An array, a CSR matrix, or the neighbours of each node."""
+    content = read_bounded(path, MAX_FILE_BYTES)
+    machine = _Machine(content)
+    try:
+        return machine.run()
+    except DataError as error:
+        raise DataError(f"{path}: refused at byte {machine.place}: {error}") from None
 
 
-class _ArrayType(_Recorder):
-    """Stands for numpy.ndarray, which appears as an argument only."""
+class _Machine:
+    def __init__(self, content: bytes) -> None:
+        self.content = content
+        self.place = 0  # of the next byte
+        self.stack: list[Any] = []
+        self.marks: list[int] = []  # heights of the stack
+        self.memo: dict[int, Any] = {}
+
+    def run(self) -> Any:
+        if self.take(2) != bytes([0x80, _PROTOCOL]):
+            raise DataError(f"expected a pickle of protocol {_PROTOCOL}")
+        for _ in range(_MAX_STEPS):
+            opcode = self.take(1)
+            if opcode == b".":
+                return self.result()
+            action = _ACTIONS.get(opcode)
+            if action is None:
+                raise DataError(f"uses the pickle opcode {opcode!r}")
+            action(self)
+        raise DataError(f"takes more than {_MAX_STEPS:,} steps")
+
+    def result(self) -> Any:
+        result = self.pop()
+        if self.stack or self.marks or self.place != len(self.content):
+            raise DataError("something is left behind the result")
+        if isinstance(result, Adjacency):
+            return self.checked_adjacency(result)
+        value = result.value if isinstance(result, Array | Csr) else None
+        if value is None:
+            raise DataError("expected an array, a CSR matrix or an adjacency dict")
+        return value
+
+    def checked_adjacency(self, result: Adjacency) -> dict[int, list[int]]:
+        # an honest end takes two bytes or more; a list that is used again takes none
+        if sum(map(len, result.neighbours.values())) > len(self.content):
+            raise DataError("more neighbours than the file has bytes")
+        return result.neighbours
+
+    # bytes, stack and memo
+
+    def take(self, count: int) -> bytes:
+        taken = self.content[self.place : self.place + count]
+        self.place += len(taken)
+        if len(taken) < count:
+            raise DataError("the file ends here")
+        return taken
+
+    def take_line(self) -> bytes:
+        end = self.content.find(b"\n", self.place, self.place + _MAX_NAME)
+        if end < 0:
+            raise DataError("expected a name")
+        line = self.take(end + 1 - self.place)
+        return line[:-1]
+
+    def push(self, value: Any) -> None:
+        if len(self.stack) >= _MAX_STACK:
+            raise DataError(f"more than {_MAX_STACK:,} values at once")
+        self.stack.append(value)
+
+    def pop(self) -> Any:
+        if len(self.stack) <= (self.marks[-1] if self.marks else 0):
+            raise DataError("a value is missing")
+        return self.stack.pop()
+
+    def pop_to_mark(self) -> list[Any]:
+        if not self.marks:
+            raise DataError("a mark is missing")
+        start = self.marks.pop()
+        values = self.stack[start:]
+        del self.stack[start:]
+        return values
+
+    def put(self, index: int) -> None:
+        if len(self.memo) >= _MAX_MEMO:
+            raise DataError(f"remembers more than {_MAX_MEMO:,} values")
+        value = self.pop()
+        self.memo[index] = value
+        self.push(value)
+
+    def get(self, index: int) -> None:
+        if index not in self.memo:
+            raise DataError("asks for a value that it did not store")
+        self.push(self.memo[index])
+
+    # instructions
+
+    def push_name(self) -> None:
+        module, name = self.take_line(), self.take_line()
+        try:
+            self.push(Name(module + b" " + name))
+        except ValueError:
+            spelled = (module + b"." + name).decode("ascii", "backslashreplace")
+            raise DataError(f"names {spelled}, which this data set does not need") from None
+
+    def push_tuple(self, values: list[Any]) -> None:
+        for value in values:
+            if isinstance(value, _CONTAINERS):
+                raise DataError("expected no list or dict inside of a tuple")
+            if isinstance(value, tuple) and not all(type(inner) is int for inner in value):
+                raise DataError("expected integers in a tuple inside of another")
+        if len(values) > _MAX_TUPLE:
+            raise DataError(f"expected a tuple of at most {_MAX_TUPLE} values, got {len(values)}")
+        self.push(tuple(values))
+
+    def append(self, values: list[Any]) -> None:
+        target = self.pop()
+        if type(target) is not list or not all(type(value) is int for value in values):
+            raise DataError("expected integers to append to a list")
+        target.extend(values)
+        self.push(target)
+
+    def set_items(self) -> None:
+        values, target = self.pop_to_mark(), self.pop()
+        if len(values) % 2:
+            raise DataError("expected pairs for a dict")
+        for key, value in zip(values[::2], values[1::2], strict=True):
+            if isinstance(target, Adjacency) and is_size(key) and type(value) is list:
+                target.neighbours[key] = value
+            elif type(target) is dict and _is_name(key) and not isinstance(value, _CONTAINERS):
+                target[key] = value
+            else:
+                raise DataError("expected lists of numbers by number, or fields by name")
+        self.push(target)
+
+    def call(self) -> None:
+        arguments, name = self.pop(), self.pop()
+        self.push(called(name, arguments))
+
+    def new_object(self) -> None:
+        arguments, name = self.pop(), self.pop()
+        if name is not Name.CSR_MATRIX or arguments != ():
+            raise DataError("makes an object that this data set does not need")
+        self.push(Csr())
+
+    def build(self) -> None:
+        state, target = self.pop(), self.pop()
+        if not isinstance(target, Array | Csr | Dtype) or target.value is not None:
+            raise DataError("builds an object in a way that this data set does not need")
+        target.build(state)
+        self.push(target)
 
 
-class _DtypeRecord(_Recorder):
-    """Stands for numpy.dtype: (code, align, copy), then the byte order."""
-
-
-class _CsrRecord(_Recorder):
-    """Stands for scipy.sparse.csr_matrix: a dict of arrays."""
-
-    def __new__(cls, *args: Any) -> "_CsrRecord":
-        instance = super().__new__(cls)
-        instance.recorded = None
-        return instance
-
-
-def _list_dict(factory: Any) -> defaultdict[Any, list[Any]]:
-    if factory is not list:
-        raise DataError("a defaultdict with another factory than list")
-    return defaultdict(list)
-
-
-_NAMES: dict[tuple[str, str], Any] = {
-    ("numpy.core.multiarray", "_reconstruct"): _ArrayRecord,
-    ("numpy", "ndarray"): _ArrayType,
-    ("numpy", "dtype"): _DtypeRecord,
-    ("scipy.sparse.csr", "csr_matrix"): _CsrRecord,
-    ("collections", "defaultdict"): _list_dict,
-    ("__builtin__", "list"): list,
+_ACTIONS: dict[bytes, Callable[[_Machine], None]] = {
+    b"N": lambda m: m.push(None),
+    b"\x88": lambda m: m.push(True),
+    b"\x89": lambda m: m.push(False),
+    b"K": lambda m: m.push(m.take(1)[0]),
+    b"M": lambda m: m.push(int.from_bytes(m.take(2), "little")),
+    b"J": lambda m: m.push(struct.unpack("<i", m.take(4))[0]),
+    b"U": lambda m: m.push(m.take(m.take(1)[0])),
+    b"T": lambda m: m.push(m.take(int.from_bytes(m.take(4), "little"))),
+    b")": lambda m: m.push(()),
+    b"\x85": lambda m: m.push_tuple([m.pop()]),
+    b"\x86": lambda m: m.push_tuple([m.pop(), m.pop()][::-1]),
+    b"\x87": lambda m: m.push_tuple([m.pop(), m.pop(), m.pop()][::-1]),
+    b"t": lambda m: m.push_tuple(m.pop_to_mark()),
+    b"]": lambda m: m.push([]),
+    b"a": lambda m: m.append([m.pop()]),
+    b"e": lambda m: m.append(m.pop_to_mark()),
+    b"}": lambda m: m.push({}),
+    b"u": _Machine.set_items,
+    b"(": lambda m: m.marks.append(len(m.stack)),
+    b"q": lambda m: m.put(m.take(1)[0]),
+    b"r": lambda m: m.put(int.from_bytes(m.take(4), "little")),
+    b"h": lambda m: m.get(m.take(1)[0]),
+    b"j": lambda m: m.get(int.from_bytes(m.take(4), "little")),
+    b"c": _Machine.push_name,
+    b"R": _Machine.call,
+    b"\x81": _Machine.new_object,
+    b"b": _Machine.build,
 }
 
 
-class _Unpickler(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> Any:
-        try:
-            return _NAMES[module, name]
-        except KeyError:
-            raise DataError(f"names {module}.{name}, which this data set does not need") from None
-
-
-def load_pickle(path: Path) -> Any:
-    """Arrays, CSR matrices (as dicts of arrays and a shape) and dicts of lists of integers."""
-    try:
-        if path.stat().st_size > MAX_FILE_BYTES:
-            raise DataError(f"larger than {MAX_FILE_BYTES >> 20} MiB")
-        content = path.read_bytes()
-        _check_opcodes(content)
-        # fix_imports would rename __builtin__ before find_class sees it
-        loaded = _Unpickler(io.BytesIO(content), fix_imports=False, encoding="latin1").load()
-        return _rebuild(loaded)
-    except DataError as error:
-        raise DataError(f"{path}: refused: {error}") from None
-    except FileNotFoundError:
-        raise DataError(f"{path}: no such file") from None
-    except Exception as error:  # a hostile file can raise anything; none of it is a crash
-        raise DataError(
-            f"{path}: not a readable Planetoid pickle: {type(error).__name__}: {error}"
-        ) from error
-
-
-def _check_opcodes(content: bytes) -> None:
-    for opcode, argument, _ in pickletools.genops(content):
-        if opcode.name not in _OPCODES:
-            raise DataError(f"uses the pickle opcode {opcode.name}")
-        # the C unpickler makes its memo as long as the largest index
-        if opcode.name == "LONG_BINPUT" and int(argument or 0) > len(content):
-            raise DataError(f"memo index {argument} in a file of {len(content)} bytes")
-
-
-def _rebuild(loaded: Any) -> Any:
-    if isinstance(loaded, _ArrayRecord):
-        return _array(loaded)
-    if isinstance(loaded, _CsrRecord):
-        return _csr(loaded)
-    if isinstance(loaded, defaultdict):
-        if not all(
-            _is_node(node) and isinstance(ends, list) and all(map(_is_node, ends))
-            for node, ends in loaded.items()
-        ):
-            raise DataError("expected a dict from node to list of nodes")
-        return dict(loaded)
-    raise DataError(f"expected an array, a CSR matrix or an adjacency dict, got {type(loaded)}")
-
-
-def _is_node(value: Any) -> bool:
-    return type(value) is int and value >= 0
-
-
-def _array(record: _ArrayRecord) -> np.ndarray:
-    version, shape, dtype, fortran, data = record.recorded
-    code = dtype.args[0]
-    if code not in _DTYPES or dtype.recorded[1] != "<":
-        raise DataError(f"an array of type {dtype.recorded[1]}{code}")
-    if version != 1 or fortran not in (0, False) or not all(map(_is_node, shape)):
-        raise DataError("an array with an unexpected layout")
-    flat = np.frombuffer(data.encode("latin1"), f"<{code}")
-    expected = 1
-    for size in shape:
-        expected *= size
-    if len(flat) != expected:
-        raise DataError(f"an array of shape {shape} with {len(flat)} entries")
-    return flat.reshape(shape)
-
-
-def _csr(record: _CsrRecord) -> dict[str, Any]:
-    fields = record.recorded
-    rows, columns = fields["_shape"]
-    data, indices, indptr = (_array(fields[name]) for name in ("data", "indices", "indptr"))
-    sound = (
-        indptr.shape == (rows + 1,)
-        and indptr[0] == 0
-        and indptr[-1] == len(indices) == len(data)
-        and bool(np.all(np.diff(indptr) >= 0))
-        and (not len(indices) or (indices.min() >= 0 and indices.max() < columns))
-    )
-    if not sound:
-        raise DataError("an inconsistent CSR matrix")
-    return {"data": data, "indices": indices, "indptr": indptr, "shape": (rows, columns)}
+def _is_name(value: Any) -> bool:
+    return type(value) is bytes and len(value) <= _MAX_NAME

@@ -1,11 +1,20 @@
 # SPDX-License-Identifier: MIT
 """Citation graphs: both sources give the same arrays; splits and absent edges are sound."""
 
+import zipfile
+
 import numpy as np
 import pytest
 import torch
+from data_sets.hostile_graphs import HOSTILE_GRAPHS, honest_arrays
 
-from svmf.data import load_graph, load_graph_named, sample_absent_edges, split_edges
+from svmf.data import (
+    load_graph,
+    load_graph_named,
+    load_images_named,
+    sample_absent_edges,
+    split_edges,
+)
 from svmf.data.graph import Graph, SparseFeatures, edge_keys
 from svmf.data.planetoid import load_npz, load_pickles
 from svmf.errors import DataError
@@ -87,8 +96,63 @@ def test_hostile_archives(tmp_path, data_dir):
         load_npz(path)
 
 
+@pytest.mark.parametrize("wrong", HOSTILE_GRAPHS)
+def test_hostile_graph_ends_in_one_line(tmp_path, wrong):
+    """Each is refused by the reader or by the split: none trains, none ends in a traceback."""
+    path = tmp_path / "graph.npz"
+    np.savez(path, **HOSTILE_GRAPHS[wrong])
+    with pytest.raises(DataError, match="graph") as refusal:
+        split_edges(load_npz(path), 0)
+    assert len(str(refusal.value)) < 300
+    assert "\n" not in str(refusal.value)
+
+
+def test_honest_graph_in_other_types(tmp_path):
+    """Other integer types, columns first, edges in any order: the same graph."""
+    path, arrays = tmp_path / "graph.npz", honest_arrays()
+    np.savez(path, **arrays)
+    plain = load_npz(path)
+    split_edges(plain, 0)
+    arrays["edge_index"] = np.asfortranarray(arrays["edge_index"][:, ::-1].astype(np.uint16))
+    arrays["feat_data"] = arrays["feat_data"].astype(bool)
+    np.savez_compressed(path, **arrays)
+    other = load_npz(path)
+    assert torch.equal(plain.edges, other.edges)
+    assert torch.equal(plain.features.values, other.features.values)
+
+
+def test_huge_directory_is_refused_unread(tmp_path):
+    path = tmp_path / "graph.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        for number in range(2000):
+            archive.writestr(f"{number}.npy", b"")
+    with pytest.raises(DataError, match="its directory has more than"):
+        load_npz(path)
+
+
+def test_test_index_of_a_stranger(tmp_path, data_dir):
+    for path in (data_dir / "planetoid").glob("ind.cora.*"):
+        (tmp_path / path.name).symlink_to(path)
+    index = tmp_path / "ind.cora.test.index"
+    for content in (b"", b"1 2 x", b"9" * 30, b"-1\n", b"9" * 10_000, b"1708\n" * 1000, b"\xff"):
+        index.unlink()
+        index.write_bytes(content)
+        with pytest.raises(DataError, match=r"one node id per line|do not fit together"):
+            load_pickles(tmp_path, "cora")
+
+
+@pytest.mark.parametrize("name", ["a" * 5000, "a/" * 3000 + "b.npz", "nul\0.npz", "~/\udcff.npz"])
+def test_impossible_paths(name):
+    with pytest.raises(DataError):
+        load_graph_named(name)
+    with pytest.raises(DataError):
+        load_images_named(name)
+    with pytest.raises(DataError):
+        load_graph("cora", name)
+
+
 def test_archive_bomb(tmp_path, data_dir, monkeypatch):
-    monkeypatch.setattr("svmf.data.planetoid._MAX_ARCHIVE_BYTES", 1000)
+    monkeypatch.setattr("svmf.data.npz._MAX_UNPACKED_BYTES", 1000)
     with pytest.raises(DataError, match="unpacks to"):
         load_npz(data_dir / "planetoid_npz" / "cora.npz")
 
@@ -101,7 +165,7 @@ def test_swapped_pickles(tmp_path, data_dir, target, source):
         (tmp_path / path.name).write_bytes(path.read_bytes())
     swapped = (data_dir / "planetoid" / f"ind.cora.{source}").read_bytes()
     (tmp_path / f"ind.cora.{target}").write_bytes(swapped)
-    with pytest.raises(DataError, match="do not fit together"):
+    with pytest.raises(DataError, match=r"do not fit together|does not hold what its name says"):
         load_pickles(tmp_path, "cora")
 
 

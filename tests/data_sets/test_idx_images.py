@@ -83,6 +83,9 @@ HEADER = struct.pack(">BBBBI", 0, 0, 8, 1, 5)
         (HEADER + b"1234", "expected 5 bytes for shape \\(5,\\), got 4"),
         (HEADER + b"123456", "got more"),
         (struct.pack(">BBBBII", 0, 0, 8, 2, 2**31, 2**31), "the header claims"),
+        (struct.pack(">BBBBIII", 0, 0, 8, 3, 0, 2**32 - 1, 2**32 - 1), "the header claims"),
+        (struct.pack(">BBBBIII", 0, 0, 8, 3, 2**32 - 1, 0, 2**32 - 1), "the header claims"),
+        (struct.pack(">BBBBII", 0, 0, 8, 2, 2**16, 2**15), "more than 100 times"),
     ],
 )
 def test_bad_idx_is_refused(tmp_path, content, message):

@@ -5,6 +5,9 @@ import contextlib
 import os
 import pickle
 import pickletools
+import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -61,7 +64,7 @@ def test_every_other_name_is_refused(tmp_path, name):
 
 def test_defaultdict_calls_nothing_but_list(tmp_path):
     content = b"\x80\x02ccollections\ndefaultdict\ncnumpy\ndtype\n\x85R."
-    refuse(tmp_path / "evil", content, "another factory")
+    refuse(tmp_path / "evil", content, "calls something")
 
 
 @pytest.mark.parametrize(
@@ -81,6 +84,80 @@ def test_defaultdict_calls_nothing_but_list(tmp_path):
 )
 def test_malformed_files_are_refused(tmp_path, content):
     refuse(tmp_path / "bad", content)
+
+
+PROTOCOL = b"\x80\x02"
+LIST_DICT = b"ccollections\ndefaultdict\nc__builtin__\nlist\n\x85R"
+ARRAY = b"cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85U\x01b\x87R"
+DEEP = b")" + b"\x85" * 1_000_000  # a tuple in a tuple in a tuple
+LAUGHS = b")" + b"q\x01h\x01\x86" * 60  # (((), ()), ((), ())) and so on: 2^60 leaves
+SHARED_LIST = (
+    b"(K\x00]q\x01"
+    + 60 * (b"(" + b"K\x00" * 9_000 + b"e")
+    + b"".join(b"K" + bytes([node]) + b"h\x01" for node in range(1, 256))
+)
+
+
+GROWING = [
+        (LIST_DICT + b"(" + DEEP + b"]u.", "expected integers in a tuple"),
+        (ARRAY + b"(K\x01)cnumpy\ndtype\n" + DEEP + b"K\x00K\x01\x87R", "expected integers"),
+        (LIST_DICT + b"(" + LAUGHS + b"]u.", "expected integers in a tuple"),
+        (b"".join(b"Nr" + (1 << n).to_bytes(4, "little") for n in range(32)) + b".", "left behind"),
+        (b"N" + b"".join(b"r" + n.to_bytes(4, "little") for n in range(300_000)), "remembers"),
+        (b"N" * 20_000, "more than 10,000 values at once"),
+        (b"]" + 300_000 * b"(]q\x01e" + b".", "expected integers to append"),
+        (b"](" * 5_000 + b".", "a value is missing"),
+        (b"(t" * 1 + b"](" + b"e(" * 1_000_000, "takes more than"),
+        (b"(" + b"K\x00" * 5_000 + b"t.", "at most 8 values"),
+        (b"}q\x01(U\x01ah\x01u.", "fields by name"),  # a dict in itself
+        (LIST_DICT + b"q\x01(K\x00h\x01u.", "lists of numbers by number"),
+        (LIST_DICT + SHARED_LIST + b"u.", "more neighbours than the file has bytes"),
+        (b"ccollections\ndefaultdict\n" + b"N}(U\x0c__defaults__)u\x86b.", "list or dict inside"),
+        (b"ccollections\ndefaultdict\n" + b"}(U\x0c__defaults__)ub.", "builds an object"),
+        (b"U\x01a" + b"T\xff\xff\xff\xff" + bytes(1000), "the file ends here"),
+        (b"c" + b"a" * 100_000 + b"\n", "expected a name"),
+]  # fmt: skip
+
+
+def test_nothing_grows_without_bound(tmp_path):
+    """Depth, memo, stack, steps, aliases: each was a crash, a hang or a bomb in a general reader.
+    In a process of its own, with little memory, because a crash of the interpreter counts too."""
+    for number, (content, _) in enumerate(GROWING):
+        (tmp_path / f"{number:02}").write_bytes(PROTOCOL + content)
+    done = subprocess.run(
+        [sys.executable, "-c", READ_WITH_LITTLE_MEMORY, str(tmp_path)],
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0, (done.returncode, lines[-1:], done.stderr[-300:])
+    assert len(lines) == len(GROWING)
+    for line, (_, message) in zip(lines, GROWING, strict=True):
+        assert re.search(message, line), line
+        assert len(line) < 300
+
+
+READ_WITH_LITTLE_MEMORY = """
+import resource, sys, time
+from pathlib import Path
+from svmf.data.safe_pickle import load_pickle
+from svmf.errors import DataError
+used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (200 << 20),) * 2)
+for path in sorted(Path(sys.argv[1]).iterdir()):
+    started = time.process_time()
+    try:
+        load_pickle(path)
+        print(path, "was read", flush=True)
+    except DataError as error:
+        print(error, flush=True)
+    assert time.process_time() - started < 10, path
+"""
+
+
+def test_pipe_is_refused_unread(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(DataError, match="not a regular file"):
+        load_pickle(tmp_path / "pipe")
 
 
 def test_array_whose_shape_lies(tmp_path, data_dir):
