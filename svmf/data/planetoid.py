@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from svmf.data.catalogue import PLANETOID
+from svmf.catalogue import PLANETOID
 from svmf.data.files import read_bounded
 from svmf.data.graph import Graph, SparseFeatures
 from svmf.data.locate import find_folder
