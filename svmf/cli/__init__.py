@@ -68,6 +68,17 @@ def guarded(name: str, work: Callable[[], int]) -> int:
     except UserError as error:
         print(f"{name}: error: {error}", file=sys.stderr)
         return error.exit_code
+    except ModuleNotFoundError as error:
+        packages = _packages_of_models()
+        missing = (error.name or "").partition(".")[0]
+        if missing.replace("sklearn", "scikit-learn") not in packages:
+            raise
+        print(
+            f"{name}: error: needs the package {missing}, which is not installed; "
+            f"run: pip install {' '.join(packages)}",
+            file=sys.stderr,
+        )
+        return 2
     except KeyboardInterrupt:
         print(f"\n{name}: interrupted", file=sys.stderr)
         return 130
@@ -75,3 +86,14 @@ def guarded(name: str, work: Callable[[], int]) -> int:
         # the reader of a pipe went away; keep Python from complaining about it at exit
         sys.stderr.close()
         return 141
+
+
+def _packages_of_models() -> list[str]:
+    """What the extra `models` asks for, as pyproject.toml has it."""
+    from importlib import metadata
+
+    try:
+        lines = metadata.requires("svmf") or []
+    except metadata.PackageNotFoundError:  # used from a folder without being installed
+        return ["numpy", "scipy", "scikit-learn", "matplotlib"]
+    return [line.partition(";")[0].strip() for line in lines if 'extra == "models"' in line]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from helpers.commands import run
+from helpers.commands import WITH_TORCH_ALONE, run
 
 import svmf
 
@@ -163,6 +163,32 @@ def test_help_version_and_mistakes_do_without_torch(arguments, code):
         [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False
     )
     assert finished.returncode == code, finished.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [("train", "svae"), ("evaluate", "nowhere"), ("demo",)], ids=" ".join
+)
+def test_missing_packages_are_named_in_one_line(arguments):
+    finished = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", WITH_TORCH_ALONE, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert finished.returncode == 2
+    assert finished.stderr.count("\n") == 1
+    assert f"svmf {arguments[0]}: error: needs the package " in finished.stderr
+    assert "pip install numpy scipy scikit-learn matplotlib" in finished.stderr
+
+
+def test_info_needs_torch_alone():
+    finished = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", WITH_TORCH_ALONE, "info"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (finished.returncode, finished.stderr) == (0, "")
 
 
 def test_demo(capsys):
