@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Fetches the files of a collection: several mirrors, resumable, verified before they appear.
 
+Whatever a mirror does, the next one is tried: only this machine's own disk ends a download early.
+
 A download grows in a hidden `.part` file. It gets its real name, atomically, only once its content
 has the known checksum; a part with wrong content is deleted, a short one is continued next time.
 """
 
+import contextlib
 import gzip
 import hashlib
 import http.client
@@ -12,15 +15,21 @@ import os
 import urllib.error
 import urllib.request
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 from svmf.catalogue import MAX_CONTENT_BYTES, Collection, RemoteFile
+from svmf.data.patient_http import Clock, make_opener
 from svmf.errors import DataError
 from svmf.progress import ProgressLine
 
 _CHUNK = 1 << 16
 _TIMEOUT_SECONDS = 30
+# A mirror has the patience, and one second more for each so many bytes: MNIST's largest file has
+# 10 MB, and so at most 20 minutes. A byte every half second is given up after one minute.
+_PATIENCE_SECONDS = 60
+_LEAST_BYTES_PER_SECOND = 8192
 _ATTEMPTS_PER_MIRROR = 3
 _SLACK_BYTES = 1 << 16  # a compressed file may be larger than its content by its headers
 
@@ -57,29 +66,45 @@ def _fetch(file: RemoteFile, target: Path, mirrors: Sequence[str], progress: Pro
     for mirror in mirrors:
         url = mirror.rstrip("/") + "/" + file.name
         # a part belongs to one address: mirrors may compress the same content differently
-        tag = hashlib.sha256(url.encode()).hexdigest()[:8]
+        tag = hashlib.sha256(url.encode("utf-8", "replace")).hexdigest()[:8]
         part = target.with_name(f".{target.name}.{tag}.part")
         try:
             _fetch_from(url, file, part, progress)
-            os.replace(part, target)
-            return
+        except DataError:  # of this machine: another mirror does not help
+            raise
         except _WrongContentError as error:
-            part.unlink(missing_ok=True)
+            with _disk(part):
+                part.unlink(missing_ok=True)
             reasons.append(f"{url}: {error}")
-        except (urllib.error.URLError, http.client.HTTPException, TimeoutError) as error:
-            reasons.append(f"{url}: {getattr(error, 'reason', None) or error}")
-        except ConnectionError as error:
-            reasons.append(f"{url}: {error}")
-        except OSError as error:
-            raise DataError(f"{part}: cannot be written: {error.strerror or error}") from error
+        except Exception as error:  # a server, or an address that is none, can raise anything
+            reasons.append(f"{url}: {_one_line(getattr(error, 'reason', None) or error)}")
+        else:
+            with _disk(target):
+                os.replace(part, target)
+            return
     raise DataError(f"{file.name} could not be downloaded: " + "; ".join(reasons))
 
 
+def _one_line(error: object) -> str:
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) <= 200 else text[:200] + "..."
+
+
+@contextlib.contextmanager
+def _disk(path: Path) -> Iterator[None]:
+    """An OSError in here is one of the disk and not of a server."""
+    try:
+        yield
+    except OSError as error:
+        raise DataError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
 def _fetch_from(url: str, file: RemoteFile, part: Path, progress: ProgressLine) -> None:
+    clock = Clock(_PATIENCE_SECONDS, _LEAST_BYTES_PER_SECOND, _TIMEOUT_SECONDS)
     for attempt in range(_ATTEMPTS_PER_MIRROR):
         last = attempt == _ATTEMPTS_PER_MIRROR - 1
         try:
-            _continue_part(url, file, part, progress)
+            _continue_part(url, file, part, progress, clock)
         except (http.client.IncompleteRead, ConnectionError, TimeoutError):
             if last:
                 raise
@@ -91,13 +116,15 @@ def _fetch_from(url: str, file: RemoteFile, part: Path, progress: ProgressLine) 
             raise _WrongContentError(problem)
 
 
-def _continue_part(url: str, file: RemoteFile, part: Path, progress: ProgressLine) -> None:
+def _continue_part(
+    url: str, file: RemoteFile, part: Path, progress: ProgressLine, clock: Clock
+) -> None:
     have = part.stat().st_size if part.exists() else 0
     request = urllib.request.Request(url, headers={"User-Agent": "svmf"})
     if have:
         request.add_header("Range", f"bytes={have}-")
     try:
-        response = urllib.request.urlopen(request, timeout=_TIMEOUT_SECONDS)
+        response = make_opener(clock).open(request, timeout=clock.next_timeout())
     except urllib.error.HTTPError as error:
         with error:
             if error.code == 416 and have:  # nothing is left to send: the part is whole, or wrong
@@ -106,21 +133,35 @@ def _continue_part(url: str, file: RemoteFile, part: Path, progress: ProgressLin
     with response:
         if response.status != 206:
             have = 0  # the server ignored the range and starts from the beginning
-        announced = response.headers.get("Content-Length")
-        total = have + int(announced) if announced and announced.isdigit() else None
+        # http.client has read the header with care; None: absent or nonsense, or a file
+        length = getattr(response, "length", None)
+        total = have + length if length is not None else None
         limit = (file.content_bytes or MAX_CONTENT_BYTES) + _SLACK_BYTES
-        with part.open("r+b" if have else "wb") as sink:
-            sink.seek(have)
-            while chunk := response.read(_CHUNK):
-                sink.write(chunk)
+        if total is not None and total > limit:
+            raise _WrongContentError(f"announces {total:,} bytes, larger than {limit:,}")
+        with _disk(part):
+            sink = _open_part(part, have)
+        with sink:
+            while chunk := response.read1(_CHUNK):
+                with _disk(part):
+                    sink.write(chunk)
                 have += len(chunk)
                 if have > limit:
                     raise _WrongContentError(f"larger than {limit:,} bytes")
                 progress.update(have / total if total else 0.0, f"{file.name} {have / 1e6:.1f} MB")
-            sink.flush()
-            os.fsync(sink.fileno())
+            with _disk(part):
+                sink.flush()
+                os.fsync(sink.fileno())
         if total is not None and have < total:
             raise http.client.IncompleteRead(b"", total - have)
+
+
+def _open_part(part: Path, have: int) -> BinaryIO:
+    """The part, to go on after `have` bytes. A link in its place is not followed."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | (0 if have else os.O_TRUNC)
+    sink = os.fdopen(os.open(part, flags, 0o666), "wb")
+    sink.seek(have)
+    return sink
 
 
 def _is_right(path: Path, file: RemoteFile) -> bool:

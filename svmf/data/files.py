@@ -18,9 +18,11 @@ def read_bounded(path: Path, limit: int) -> bytes:
         # without O_NONBLOCK the opening of a pipe waits for a writer
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         with open(descriptor, "rb") as stream:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
                 raise DataError(f"{path}: not a regular file")
-            content = stream.read(limit + 1)
+            # one more, to see a file that is too long; the memory is reserved at once
+            content = stream.read(min(limit, status.st_size) + 1)
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
     except (OSError, ValueError) as error:  # ValueError: a nul character in the name

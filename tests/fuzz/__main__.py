@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""`python tests/fuzz --calls N --seed S`: random calls of every op and every distribution method.
+"""`python tests/fuzz --calls N --seed S`: random calls of ops and distributions, hostile files, odd
+moments for a fork.
 
-A finding is printed with the command that repeats that one call. `--module` loads another build of
-the compiled ops, for instance one with sanitizers (`make fuzz`).
+A finding is printed with the command that repeats that one call. `--lanes` chooses kinds of calls.
+`--module` loads another build of the compiled ops, for instance one with sanitizers (`make fuzz`).
 """
 
 import argparse
@@ -10,6 +11,7 @@ import collections
 import importlib.util
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -27,29 +29,34 @@ def load_module(path: str) -> None:
     sys.modules["svmf._C"] = module
 
 
-def arguments() -> argparse.Namespace:
+def arguments(lanes: Iterable[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="tests/fuzz", description=__doc__)
     parser.add_argument("--calls", type=int, default=1000, help="how many calls (default 1000)")
     parser.add_argument("--seed", type=int, default=0, help="of the whole run (default 0)")
     parser.add_argument("--first", type=int, default=0, help="number of the first call")
     parser.add_argument("--call", type=int, help="repeat this call alone")
     parser.add_argument("--module", help="the compiled module to test instead of the installed one")
+    parser.add_argument(
+        "--lanes", nargs="+", choices=tuple(lanes), default=(), help="only these kinds of calls"
+    )
+    parser.add_argument("--seconds", type=float, help="stop after so long")
     parser.add_argument("--findings", type=int, default=20, help="stop after this many")
     return parser.parse_args()
 
 
 def main() -> int:
-    options = arguments()
+    from fuzz.campaign import LANES, Campaign
+
+    options = arguments(LANES)
     if options.module:
         load_module(options.module)
-    from fuzz.campaign import Campaign
-
     import svmf
 
     info = svmf.build_info()
     sanitizers = info.get("sanitizers") or "none"
     print(f"seed {options.seed}, sanitizers: {sanitizers}, {info.get('isa', '')}", flush=True)
-    campaign = Campaign(options.seed)
+    campaign = Campaign(options.seed, options.lanes)
+    lanes = f" --lanes {' '.join(options.lanes)}" if options.lanes else ""
     if options.call is not None:
         print(campaign.call(options.call))
         return 0
@@ -62,10 +69,12 @@ def main() -> int:
             except Exception as error:
                 findings += 1
                 print(f"call {number}: {type(error).__name__}: {error}", flush=True)
-                print(f"  repeat: python tests/fuzz --seed {options.seed} --call {number}")
+                print(f"  repeat: python tests/fuzz --seed {options.seed} --call {number}{lanes}")
                 if findings >= options.findings:
                     break
             done += 1
+            if options.seconds and time.monotonic() - started > options.seconds:
+                break
             if time.monotonic() - shown > 30:
                 shown = time.monotonic()
                 print(f"{done} calls, {findings} findings, {shown - started:.0f} s", flush=True)

@@ -1,28 +1,47 @@
 # SPDX-License-Identifier: MIT
-"""A run of the fuzzer: call number n of seed s is always the same call."""
+"""A run of the fuzzer: call number n of seed s is always the same call.
 
+A lane is one kind of call. The weights say how many of a thousand calls go to each: what is dear
+(a process, a training run) is rare. A run may choose its lanes.
+"""
+
+import importlib
 import warnings
+from collections.abc import Callable, Sequence
 
 import torch
-from fuzz.distribution_calls import random_distribution_call
-from fuzz.op_calls import random_op_call
-from fuzz.raw_calls import random_raw_call
 from fuzz.values import Chance
+
+# name: (weight, module, function). A lane is imported when it is first used.
+LANES = {
+    "ops": (500, "fuzz.op_calls", "random_op_call"),
+    "distributions": (230, "fuzz.distribution_calls", "random_distribution_call"),
+    "raw": (200, "fuzz.raw_calls", "random_raw_call"),
+    "pickles": (30, "fuzz.pickle_files", "random_pickle_file"),
+}
 
 
 class Campaign:
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, lanes: Sequence[str] = ()) -> None:
         self.seed = seed
+        self.lanes = tuple(lanes) or tuple(LANES)
+        self.weights = [LANES[lane][0] for lane in self.lanes]
 
     def call(self, number: int) -> str:
         """Makes one call and says what it was; raises if the outcome is not allowed."""
         chance = Chance(self.seed, number)
         torch.manual_seed(chance.random.getrandbits(60))
-        makers = (random_op_call, random_op_call, random_distribution_call, random_raw_call)
-        threads = torch.get_num_threads()
+        (lane,) = chance.random.choices(self.lanes, self.weights)
+        make, threads = maker(lane), torch.get_num_threads()
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
-                return chance.pick(makers)(chance)
+                return make(chance)
         finally:
             torch.set_num_threads(threads)
+
+
+def maker(lane: str) -> Callable[[Chance], str]:
+    _, module, function = LANES[lane]
+    made: Callable[[Chance], str] = getattr(importlib.import_module(module), function)
+    return made
