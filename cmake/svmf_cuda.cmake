@@ -1,42 +1,65 @@
 # SPDX-License-Identifier: MIT
 # Decides whether the CUDA ops are built, for which architectures, and how. A GPU is not needed, only nvcc.
+#   OFF   never
+#   AUTO  for a torch that was built with CUDA, if a fitting nvcc is found; what does not fit is a warning
+#   ON    for any torch; what does not fit is an error
 set(SVMF_CUDA_ENABLED OFF)
 set(SVMF_CUDA_ARCH_TEXT "")
 if(NOT SVMF_CUDA MATCHES "^(AUTO|ON|OFF)$")
   message(FATAL_ERROR "svmf: expected SVMF_CUDA to be AUTO, ON or OFF, got '${SVMF_CUDA}'")
 endif()
 if(SVMF_CUDA STREQUAL "OFF")
+  message(STATUS "svmf: for the CPU only (SVMF_CUDA=OFF)")
+  return()
+endif()
+if(SVMF_CUDA STREQUAL "AUTO" AND NOT SVMF_TORCH_CUDA_VERSION)
+  message(STATUS "svmf: for the CPU only, as torch ${SVMF_TORCH_VERSION} (SVMF_CUDA=AUTO; ON builds the CUDA ops all the same)")
   return()
 endif()
 
+# Stops the build if the CUDA ops were asked for; otherwise says what is missing and goes on without them.
+macro(svmf_without_cuda reason remedy)
+  if(SVMF_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "svmf: ${reason}. ${remedy}, or build with SVMF_CUDA=OFF.")
+  endif()
+  message(WARNING
+    "svmf: ${reason}. torch ${SVMF_TORCH_VERSION} has CUDA ${SVMF_TORCH_CUDA_VERSION}, but svmf is built WITHOUT its CUDA ops: "
+    "they will refuse tensors on a GPU. ${remedy}; SVMF_CUDA=ON makes this an error, SVMF_CUDA=OFF makes it quiet.")
+  return()
+endmacro()
+
+# CUDACXX, then CUDA_HOME (as torch's own extensions have it), then what CMake finds.
+if(NOT CMAKE_CUDA_COMPILER AND "$ENV{CUDACXX}" STREQUAL "" AND NOT "$ENV{CUDA_HOME}" STREQUAL "")
+  if(EXISTS "$ENV{CUDA_HOME}/bin/nvcc")
+    set(ENV{CUDACXX} "$ENV{CUDA_HOME}/bin/nvcc")
+  else()
+    svmf_without_cuda("CUDA_HOME is $ENV{CUDA_HOME}, but there is no bin/nvcc in it" "Correct or unset CUDA_HOME")
+  endif()
+endif()
 include(CheckLanguage)
 check_language(CUDA)
 if(NOT CMAKE_CUDA_COMPILER)
-  if(SVMF_CUDA STREQUAL "ON")
-    message(FATAL_ERROR
-      "svmf: SVMF_CUDA=ON, but no nvcc was found. Put nvcc on PATH, or set CUDACXX=/path/to/nvcc, or build with SVMF_CUDA=OFF.")
-  endif()
-  message(STATUS "svmf: no nvcc found, building for the CPU only (SVMF_CUDA=AUTO)")
-  return()
+  svmf_without_cuda("SVMF_CUDA=${SVMF_CUDA}, but no nvcc was found that works"
+    "Put nvcc on PATH, or set CUDA_HOME or CUDACXX=/path/to/nvcc")
 endif()
 
 enable_language(CUDA)
 set(CMAKE_CUDA_STANDARD 17)
 set(CMAKE_CUDA_STANDARD_REQUIRED ON)
-set(SVMF_CUDA_ENABLED ON)
 # Tables are kernel parameters of more than 4 KB.
 if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.1)
-  message(FATAL_ERROR "svmf: expected an nvcc of CUDA 12.1 or newer, found ${CMAKE_CUDA_COMPILER_VERSION}")
+  svmf_without_cuda("expected an nvcc of CUDA 12.1 or newer, found ${CMAKE_CUDA_COMPILER_VERSION}"
+    "Use a newer nvcc (CUDACXX=/path/to/nvcc)")
 endif()
 
 # nvcc and torch must agree on CUDA's major version; a CPU-only torch has none and takes any.
 string(REGEX MATCH "^[0-9]+" nvcc_major "${CMAKE_CUDA_COMPILER_VERSION}")
 string(REGEX MATCH "^[0-9]+" torch_major "${SVMF_TORCH_CUDA_VERSION}")
 if(torch_major AND NOT torch_major STREQUAL nvcc_major)
-  message(FATAL_ERROR
-    "svmf: nvcc is of CUDA ${CMAKE_CUDA_COMPILER_VERSION}, but torch ${SVMF_TORCH_VERSION} was built with CUDA "
-    "${SVMF_TORCH_CUDA_VERSION}. Use an nvcc of CUDA ${torch_major} (CUDACXX=/path/to/nvcc), or SVMF_CUDA=OFF.")
+  svmf_without_cuda("nvcc is of CUDA ${CMAKE_CUDA_COMPILER_VERSION}, but torch ${SVMF_TORCH_VERSION} was built with CUDA ${SVMF_TORCH_CUDA_VERSION}"
+    "Use an nvcc of CUDA ${torch_major} (CUDACXX=/path/to/nvcc)")
 endif()
+set(SVMF_CUDA_ENABLED ON)
 
 # Architectures: TORCH_CUDA_ARCH_LIST ("8.0;9.0+PTX", also with spaces), or from Turing to the newest that nvcc knows, with
 # PTX for what comes after it (machine code for 8.6 runs on 8.9 too). Entries without +PTX get machine code only.
@@ -65,6 +88,7 @@ endforeach()
 set(CMAKE_CUDA_ARCHITECTURES ${architectures})
 string(REPLACE ";" " " SVMF_CUDA_ARCH_TEXT "${arch_list}")
 message(STATUS "svmf: CUDA ${CMAKE_CUDA_COMPILER_VERSION} for ${SVMF_CUDA_ARCH_TEXT}")
+message(STATUS "svmf: the CUDA ops take minutes to compile; SVMF_CUDA=OFF leaves them out, TORCH_CUDA_ARCH_LIST shortens the list")
 
 # The compiler's report on every kernel (registers, spills, shared memory), kept beside the objects for
 # tools/cuda_report.py.

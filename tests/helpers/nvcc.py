@@ -4,6 +4,7 @@
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 import torch
@@ -23,6 +24,17 @@ def _fits_torch() -> bool:
     """A torch with CUDA wants an nvcc of its own major version; one without takes any."""
     cuda = torch.version.cuda
     return NVCC is not None and (cuda is None or int(cuda.split(".")[0]) == nvcc_version()[0])
+
+
+def torch_that_claims(cuda: str, folder: Path) -> str:
+    """A PYTHONPATH with a torch that is nothing but its versions."""
+    torch = folder / "fake" / "torch"
+    (torch / "include" / "torch" / "csrc" / "stable").mkdir(parents=True)
+    (torch / "include" / "torch" / "csrc" / "stable" / "ops.h").touch()
+    (torch / "__init__.py").write_text(
+        f"class version:\n    cuda = {cuda!r}\n__version__ = '2.13.0'\n"
+    )
+    return str(torch.parent)
 
 
 needs_nvcc = pytest.mark.skipif(

@@ -8,11 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from helpers.nvcc import needs_nvcc
+from helpers.nvcc import needs_nvcc, torch_that_claims
 from helpers.paths import PROJECT
 
 CMAKE = shutil.which("cmake", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
 NINJA = shutil.which("ninja", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+
+NO_CUDA_VARIABLES = {"CUDACXX": "", "CUDA_PATH": "", "CUDA_HOME": ""}
 
 pytestmark = pytest.mark.skipif(not (CMAKE and NINJA), reason="needs cmake and ninja")
 
@@ -47,19 +49,52 @@ def path_without_nvcc(tmp_path: Path) -> str:
 
 def test_cuda_on_without_nvcc(tmp_path: Path, path_without_nvcc: str) -> None:
     finished = configure(
-        tmp_path / "build", "-DSVMF_CUDA=ON", PATH=path_without_nvcc, CUDACXX="", CUDA_PATH=""
+        tmp_path / "build", "-DSVMF_CUDA=ON", PATH=path_without_nvcc, **NO_CUDA_VARIABLES
     )
     assert finished.returncode != 0
     assert (
-        "svmf: SVMF_CUDA=ON, but no nvcc was found. Put nvcc on PATH, or set "
-        "CUDACXX=/path/to/nvcc, or build with SVMF_CUDA=OFF."
+        "svmf: SVMF_CUDA=ON, but no nvcc was found that works. Put nvcc on PATH, or set CUDA_HOME "
+        "or CUDACXX=/path/to/nvcc, or build with SVMF_CUDA=OFF."
     ) in one_line(finished.stderr)
 
 
-def test_cuda_auto_without_nvcc(tmp_path: Path, path_without_nvcc: str) -> None:
-    finished = configure(tmp_path / "build", PATH=path_without_nvcc, CUDACXX="", CUDA_PATH="")
+def test_cuda_auto_with_a_torch_that_has_none(tmp_path: Path) -> None:
+    """Not even looked for: an nvcc on the PATH is no wish for eight minutes of compilation."""
+    finished = configure(tmp_path / "build", PYTHONPATH=torch_that_claims("", tmp_path))
     assert finished.returncode == 0, finished.stderr
-    assert "svmf: no nvcc found, building for the CPU only (SVMF_CUDA=AUTO)" in finished.stdout
+    assert (
+        "svmf: for the CPU only, as torch 2.13.0 (SVMF_CUDA=AUTO; ON builds the CUDA ops all the "
+        "same)"
+    ) in finished.stdout
+    assert "WARNING" not in finished.stderr.upper()
+
+
+def test_cuda_auto_with_a_cuda_torch_without_nvcc(tmp_path: Path, path_without_nvcc: str) -> None:
+    finished = configure(
+        tmp_path / "build",
+        PATH=path_without_nvcc,
+        PYTHONPATH=torch_that_claims("13.0", tmp_path),
+        **NO_CUDA_VARIABLES,
+    )
+    assert finished.returncode == 0, finished.stderr
+    message = one_line(finished.stderr)
+    assert "CMake Warning" in message
+    assert "no nvcc was found that works. torch 2.13.0 has CUDA 13.0, but svmf is built" in message
+    assert "WITHOUT its CUDA ops" in message
+
+
+@pytest.mark.parametrize("setting", ["ON", "AUTO"])
+def test_cuda_home_without_nvcc(tmp_path: Path, setting: str) -> None:
+    finished = configure(
+        tmp_path / "build",
+        f"-DSVMF_CUDA={setting}",
+        PYTHONPATH=torch_that_claims("13.0", tmp_path),
+        **NO_CUDA_VARIABLES | {"CUDA_HOME": "/nowhere"},
+    )
+    assert (finished.returncode == 0) == (setting == "AUTO")
+    assert "svmf: CUDA_HOME is /nowhere, but there is no bin/nvcc in it. " in one_line(
+        finished.stderr
+    )
 
 
 def test_unknown_cuda_setting(tmp_path: Path) -> None:

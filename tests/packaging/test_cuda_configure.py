@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from helpers.nvcc import needs_nvcc, nvcc_version
+from helpers.nvcc import NVCC, needs_nvcc, nvcc_version, torch_that_claims
 from helpers.paths import PROJECT
 
 PATH = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
@@ -22,10 +22,10 @@ pytestmark = [
 ]
 
 
-def configure(build: Path, **environment: str) -> subprocess.CompletedProcess:
+def configure(build: Path, setting: str = "ON", **environment: str) -> subprocess.CompletedProcess:
     return subprocess.run(
         [CMAKE, "-S", PROJECT, "-B", build, "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={NINJA}",
-         f"-DPython_EXECUTABLE={sys.executable}", "-DSVMF_CUDA=ON"],
+         f"-DPython_EXECUTABLE={sys.executable}", f"-DSVMF_CUDA={setting}"],
         env={**os.environ, "PATH": PATH, "TORCH_CUDA_ARCH_LIST": "", **environment},
         capture_output=True,
         text=True,
@@ -64,21 +64,29 @@ def test_chosen_architectures(tmp_path: Path) -> None:
     ]
 
 
-def test_nvcc_of_another_major_version_than_torch(tmp_path: Path) -> None:
-    """Said by a torch that only claims to be built with the CUDA before nvcc's."""
+@pytest.mark.parametrize("setting", ["ON", "AUTO"])
+def test_nvcc_of_another_major_version_than_torch(tmp_path: Path, setting: str) -> None:
+    """Said by a torch that only claims to be built with the CUDA before nvcc's: an error if the
+    CUDA ops were asked for, otherwise a warning and a build for the CPU."""
     other = f"{nvcc_version()[0] - 1}.6"
-    torch = tmp_path / "fake" / "torch"
-    (torch / "include" / "torch" / "csrc" / "stable").mkdir(parents=True)
-    (torch / "include" / "torch" / "csrc" / "stable" / "ops.h").touch()
-    (torch / "__init__.py").write_text(
-        f"class version:\n    cuda = {other!r}\n__version__ = '2.13.0'\n"
-    )
-    finished = configure(tmp_path / "build", PYTHONPATH=str(tmp_path / "fake"))
-    assert finished.returncode != 0
+    finished = configure(tmp_path / "build", setting, PYTHONPATH=torch_that_claims(other, tmp_path))
+    assert (finished.returncode == 0) == (setting == "AUTO")
     message = " ".join(finished.stderr.split())  # CMake wraps its messages
     assert re.search(
         rf"svmf: nvcc is of CUDA {nvcc_version()[0]}\.[\d.]+, but torch 2\.13\.0 was built with "
-        rf"CUDA {re.escape(other)}\. Use an nvcc of CUDA {other.split('.')[0]} "
-        r"\(CUDACXX=/path/to/nvcc\), or SVMF_CUDA=OFF\.",
+        rf"CUDA {re.escape(other)}\.",
         message,
     )
+    assert f"Use an nvcc of CUDA {other.split('.')[0]} (CUDACXX=/path/to/nvcc)" in message
+    assert ("svmf is built WITHOUT its CUDA ops" in message) == (setting == "AUTO")
+
+
+def test_cuda_home_is_honoured(tmp_path: Path) -> None:
+    home = tmp_path / "cuda"
+    (home / "bin").mkdir(parents=True)
+    (home / "bin" / "nvcc").write_text(f'#!/bin/sh\nexec {NVCC} "$@"\n')
+    (home / "bin" / "nvcc").chmod(0o755)
+    finished = configure(tmp_path / "build", CUDA_HOME=str(home), CUDACXX="")
+    assert finished.returncode == 0, finished.stderr
+    cache = (tmp_path / "build" / "CMakeCache.txt").read_text()
+    assert re.search(rf"^CMAKE_CUDA_COMPILER:\w+={home}/bin/nvcc$", cache, re.M)
