@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The only file that asks who is compiling: g++ for one CPU instruction set, or nvcc for the
-// device.
+// How a function is marked that both the host's compiler (once per CPU instruction set) and nvcc
+// compile.
 //
 // SVMF_ISA names the inline namespace of everything that is compiled once per instruction set.
 // Without it the linker could keep the AVX-512 copy of an inline function and call it on a machine

@@ -128,8 +128,8 @@ inline void check_sample_backward(const char* op, const Tensor& grad_z, const Te
     fail(op, ": `state` was not kept in the forward pass");
 }
 
-// What comes with the gradient of z: the gradients of KL [*batch] and log_ratio [*sample_shape,
-// *batch], and the number of the estimator.
+// What comes with the gradient of z: the gradients of KL, [*batch], and of log_ratio,
+// [*sample_shape, *batch], and the number of the estimator.
 inline void check_sample_gradients(const char* op, const std::optional<Tensor>& grad_kl,
                                    const std::optional<Tensor>& grad_log_ratio, const Tensor& z,
                                    const Tensor& kappa, int64_t gradient) {

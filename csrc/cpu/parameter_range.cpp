@@ -66,14 +66,14 @@ FourNumbers parameter_range(const Tensor& loc, const Tensor& kappa) {
     using S = decltype(type);
     const S *mu = data<S>(locs), *k = data<S>(kappas);
     for_ranges(kappas.numel(), std::max<int64_t>(1, 65536 / m), [&](int64_t begin, int64_t end) {
-      Range of_rows, of_kappas;
+      Range row_norms, row_kappas;
       for (int64_t row = begin; row < end; ++row) {
-        of_rows.add(norm(mu + row * m, m));
-        of_kappas.add(k[row]);
+        row_norms.add(norm(mu + row * m, m));
+        row_kappas.add(k[row]);
       }
       const std::lock_guard<std::mutex> lock(merging);
-      norms.add(of_rows);
-      concentrations.add(of_kappas);
+      norms.add(row_norms);
+      concentrations.add(row_kappas);
     });
   });
   return {norms.lower(), norms.upper(), concentrations.lower(), concentrations.upper()};

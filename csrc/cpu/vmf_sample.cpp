@@ -47,18 +47,19 @@ Sampled sample(const char* op, const Tensor& loc, const Tensor& kappa, const Ten
   const Tensor z = empty_tensor(shape_of(sample_shape, loc), locs);
   const Tensor state = empty_tensor(state_shape(sample_shape, kappa, keep_state), locs);
   const int64_t rows = batch == 0 ? 0 : z.numel() / m;
-  const uint64_t key = static_cast<uint64_t>(*data<int64_t>(seed));
   with_compute_type(locs, [&](auto type) {
     using S = decltype(type);
     S* kept = keep_state ? mutable_data<S>(state) : nullptr;
-    const SampleRows<S> task{data<S>(locs),
-                             data<S>(kappas),
-                             mutable_data<S>(z),
-                             kept,
-                             keep_state ? kept + rows : nullptr,
-                             batch,
-                             m,
-                             key};
+    const SampleArguments<S> task{data<S>(locs),
+                                  data<S>(kappas),
+                                  data<int64_t>(seed),
+                                  mutable_data<S>(z),
+                                  kept,
+                                  keep_state ? kept + rows : nullptr,
+                                  nullptr,
+                                  batch == 0 ? 0 : rows / batch,
+                                  batch,
+                                  m};
     for_row_blocks(rows, m, kForwardGrain, [&](int64_t begin, int64_t end) {
       row_kernels<S>().vmf_sample(task, begin, end);
     });
@@ -113,20 +114,20 @@ TwoTensors vmf_rsample_backward(const Tensor& grad_z, std::optional<Tensor> grad
   with_compute_type(locs, [&](auto type) {
     using S = decltype(type);
     const S* kept = data<S>(states);
-    const SampleBackwardRows<S> task{data<S>(grads),
-                                     grad_kl ? data<S>(kl) : nullptr,
-                                     grad_log_ratio ? data<S>(ratio) : nullptr,
-                                     data<S>(zs),
-                                     kept,
-                                     kept + samples * batch,
-                                     data<S>(locs),
-                                     data<S>(kappas),
-                                     mutable_data<S>(grad_loc),
-                                     mutable_data<S>(grad_kappa),
-                                     samples,
-                                     batch,
-                                     m,
-                                     static_cast<SampleGradient>(gradient)};
+    const SampleBackwardArguments<S> task{data<S>(grads),
+                                          grad_kl ? data<S>(kl) : nullptr,
+                                          grad_log_ratio ? data<S>(ratio) : nullptr,
+                                          data<S>(zs),
+                                          kept,
+                                          kept + samples * batch,
+                                          data<S>(locs),
+                                          data<S>(kappas),
+                                          mutable_data<S>(grad_loc),
+                                          mutable_data<S>(grad_kappa),
+                                          samples,
+                                          batch,
+                                          m,
+                                          static_cast<SampleGradient>(gradient)};
     for_row_blocks(batch, m, std::max<int64_t>(1, kBackwardGrain / std::max<int64_t>(1, samples)),
                    [&](int64_t begin, int64_t end) {
                      row_kernels<S>().vmf_sample_backward(task, begin, end);

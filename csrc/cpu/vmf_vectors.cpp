@@ -43,9 +43,9 @@ TwoTensors householder_backward(const Tensor& grad, const Tensor& x, const Tenso
     const S *g = data<S>(grads), *in = data<S>(xs), *mu = data<S>(locs);
     S *gx = mutable_data<S>(grad_x), *gmu = mutable_data<S>(grad_loc);
     for_ranges(xs.numel() / m, row_grain(m), [&](int64_t begin, int64_t end) {
-      const int64_t at = begin * m;
-      row_kernels<S>().householder_backward(g + at, in + at, mu + at, gx + at, gmu + at,
-                                            end - begin, m);
+      const int64_t offset = begin * m;
+      row_kernels<S>().householder_backward(g + offset, in + offset, mu + offset, gx + offset,
+                                            gmu + offset, end - begin, m);
     });
   });
   return {to_result_type(grad_x, x.scalar_type()), to_result_type(grad_loc, x.scalar_type())};

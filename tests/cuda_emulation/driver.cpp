@@ -2,8 +2,9 @@
 // Runs launch functions of csrc/cuda/kernels in the emulation. It reads cases from one file and
 // writes their outputs to another, so that sanitizer builds need not be loaded into Python;
 // emulator.py is the other side and knows the format:
-//   op type order shuffle_seed processors | integers | reals | input lengths | output lengths one
-//   line of text the inputs raw numbers
+//   one line of text    op type order shuffle_seed processors, then four lists: integers, reals,
+//                       lengths of the inputs, lengths of the outputs
+//   raw numbers         the inputs
 // Each list is preceded by its length; a length of -1 is a null pointer. Arrays are separate
 // allocations of exact size, so that the address sanitizer sees the first element out of bounds;
 // outputs start as nan.

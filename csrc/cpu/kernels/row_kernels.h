@@ -5,8 +5,7 @@
 
 #include <cstdint>
 
-#include "common/functions.h"
-#include "cpu/kernels/sample_task.h"
+#include "common/sample_arguments.h"
 
 namespace svmf {
 
@@ -35,8 +34,9 @@ struct RowKernels {
   void (*vmf_log_prob)(const Scalar* value, const Scalar* loc, const Scalar* kappa, Scalar* out,
                        int64_t rows, int64_t m);
   // Samples begin ... end of a task; their gradient, rows begin ... end of the batch.
-  void (*vmf_sample)(const SampleRows<Scalar>& task, int64_t begin, int64_t end);
-  void (*vmf_sample_backward)(const SampleBackwardRows<Scalar>& task, int64_t begin, int64_t end);
+  void (*vmf_sample)(const SampleArguments<Scalar>& task, int64_t begin, int64_t end);
+  void (*vmf_sample_backward)(const SampleBackwardArguments<Scalar>& task, int64_t begin,
+                              int64_t end);
 };
 
 struct RowKernelTable {

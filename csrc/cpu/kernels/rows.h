@@ -4,8 +4,7 @@
 
 #include <cstdint>
 
-#include "common/functions.h"
-#include "cpu/kernels/sample_task.h"
+#include "common/sample_arguments.h"
 #include "simd/twin.h"
 
 namespace svmf {
@@ -34,9 +33,9 @@ template <class S>
 void vmf_log_prob_rows(const S* value, const S* loc, const S* kappa, S* out, int64_t rows,
                        int64_t m);
 template <class S>
-void vmf_sample_rows(const SampleRows<S>& task, int64_t begin, int64_t end);
+void vmf_sample_rows(const SampleArguments<S>& task, int64_t begin, int64_t end);
 template <class S>
-void vmf_sample_backward_rows(const SampleBackwardRows<S>& task, int64_t begin, int64_t end);
+void vmf_sample_backward_rows(const SampleBackwardArguments<S>& task, int64_t begin, int64_t end);
 
 // |a - b|^2 of two rows.
 template <class S>

@@ -32,7 +32,7 @@ class SampleBackward {
   static constexpr int kGroup = 2 * kWidth;
 
  public:
-  explicit SampleBackward(const SampleBackwardRows<S>& task)
+  explicit SampleBackward(const SampleBackwardArguments<S>& task)
       : task_(task), table_(make_vmf_table<S>(task.m)), pathwise_(make_pathwise_table<S>(task.m)) {}
 
   void run(int64_t begin, int64_t end) {
@@ -194,7 +194,7 @@ class SampleBackward {
     }
   }
 
-  const SampleBackwardRows<S>& task_;
+  const SampleBackwardArguments<S>& task_;
   VmfTable<S> table_;
   PathwiseTable<S> pathwise_;
 };
@@ -202,12 +202,12 @@ class SampleBackward {
 }  // namespace
 
 template <class S>
-void vmf_sample_backward_rows(const SampleBackwardRows<S>& task, int64_t begin, int64_t end) {
+void vmf_sample_backward_rows(const SampleBackwardArguments<S>& task, int64_t begin, int64_t end) {
   SampleBackward<S>(task).run(begin, end);
 }
 
-template void vmf_sample_backward_rows(const SampleBackwardRows<float>&, int64_t, int64_t);
-template void vmf_sample_backward_rows(const SampleBackwardRows<double>&, int64_t, int64_t);
+template void vmf_sample_backward_rows(const SampleBackwardArguments<float>&, int64_t, int64_t);
+template void vmf_sample_backward_rows(const SampleBackwardArguments<double>&, int64_t, int64_t);
 
 }  // namespace SVMF_ISA
 }  // namespace svmf

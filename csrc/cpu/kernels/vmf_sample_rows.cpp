@@ -29,8 +29,10 @@ class VectorWriter {
   static constexpr int kTileColumns = kWidth > kDraws ? kWidth : kDraws;
 
  public:
-  explicit VectorWriter(const SampleRows<S>& task)
-      : task_(task), loc_end_(task.loc + task.batch * task.m) {
+  explicit VectorWriter(const SampleArguments<S>& task)
+      : task_(task),
+        seed_(static_cast<uint64_t>(*task.seed)),
+        loc_end_(task.loc + task.batch * task.m) {
     if (task.m >= kFewColumns<S>) {
       stride_ = task.m + 2 * kWidth;
       scratch_.resize(static_cast<size_t>(kWidth * stride_));
@@ -82,7 +84,7 @@ class VectorWriter {
   // Normals of one block, or of two side by side: their chains are long, and two fill the pipeline.
   SVMF_INLINE void finish_normals(const Block& block, V* out) {
     Block blocks[1] = {block};
-    philox(blocks, task_.seed);
+    philox(blocks, seed_);
     V values[kDraws];
     normals<V>(blocks[0], values);
     for (int d = 0; d < kDraws; ++d) out[d] = values[d];
@@ -91,7 +93,7 @@ class VectorWriter {
     using Pair = Twin<V>;
     PhiloxBlock<WordOf<Pair>> blocks[1];
     for (int i = 0; i < 4; ++i) blocks[0].word[i] = {block0.word[i], block1.word[i]};
-    philox(blocks, task_.seed);
+    philox(blocks, seed_);
     Pair values[kDraws];
     normals<Pair>(blocks[0], values);
     for (int d = 0; d < kDraws; ++d) {
@@ -264,7 +266,8 @@ class VectorWriter {
     }
   }
 
-  const SampleRows<S>& task_;
+  const SampleArguments<S>& task_;
+  const uint64_t seed_;
   const S* loc_end_;
   int64_t stride_ = 0;
   std::vector<S> scratch_;
@@ -272,7 +275,7 @@ class VectorWriter {
 
 // chunk->kappa = the concentrations of rows row ... row + count.
 template <class S>
-void load_kappa(const SampleRows<S>& task, int64_t row, int count, CosineChunk<S>* chunk) {
+void load_kappa(const SampleArguments<S>& task, int64_t row, int count, CosineChunk<S>* chunk) {
   int64_t b = row % task.batch;
   for (int filled = 0; filled < count;) {
     const int part = static_cast<int>(std::min<int64_t>(count - filled, task.batch - b));
@@ -285,9 +288,9 @@ void load_kappa(const SampleRows<S>& task, int64_t row, int count, CosineChunk<S
 }  // namespace
 
 template <class S>
-void vmf_sample_rows(const SampleRows<S>& task, int64_t begin, int64_t end) {
+void vmf_sample_rows(const SampleArguments<S>& task, int64_t begin, int64_t end) {
   CosineChunk<S> chunk;
-  CosineSampler<S> cosines(task.m, task.seed);
+  CosineSampler<S> cosines(task.m, static_cast<uint64_t>(*task.seed));
   VectorWriter<S> vectors(task);
   for (int64_t row = begin; row < end; row += kCosineChunk) {
     const int count = static_cast<int>(std::min<int64_t>(kCosineChunk, end - row));
@@ -301,8 +304,8 @@ void vmf_sample_rows(const SampleRows<S>& task, int64_t begin, int64_t end) {
   }
 }
 
-template void vmf_sample_rows(const SampleRows<float>&, int64_t, int64_t);
-template void vmf_sample_rows(const SampleRows<double>&, int64_t, int64_t);
+template void vmf_sample_rows(const SampleArguments<float>&, int64_t, int64_t);
+template void vmf_sample_rows(const SampleArguments<double>&, int64_t, int64_t);
 
 }  // namespace SVMF_ISA
 }  // namespace svmf

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The Householder reflection of csrc/math/reflection.h and its backward pass, a team of threads per
 // row: one pass for the projections on u = e1 - mu, one for the result. The second pass finds the
-// row in the cache. Backward, with c = 2 u'x/u'u and t = 2 u'g/u'u: grad_x = H g = g - t u, grad_mu
-// = c g + t z, z = H x.
+// row in the cache. Backward, with z = H x:
+//   c = 2 u'x / u'u,   t = 2 u'g / u'u
+//   grad_x = H g = g - t u
+//   grad_mu = c g + t z
 #pragma once
 
 #include "cuda/kernels/shared_memory.cuh"
@@ -38,9 +40,9 @@ __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
   const int64_t m = task.m;
   for_tiles(team, task.rows, task.tile_rows, [&](const TileRows& tile) {
     for (int i = 0; i < tile.count; i += team.rows_at_once()) {
-      const int64_t at = (tile.first + tile.slot(team, i)) * m;
-      const S *const x = task.x + at, *const mu = task.loc + at,
-                     *const g = kBackward ? task.grad + at : nullptr;
+      const int64_t offset = (tile.first + tile.slot(team, i)) * m;
+      const S *const x = task.x + offset, *const mu = task.loc + offset,
+                     *const g = kBackward ? task.grad + offset : nullptr;
       S sums[kBackward ? 3 : 2] = {};
       for (int64_t j = team.thread(); j < m; j += team.size()) {
         const S u = reflector(mu, j);
@@ -56,10 +58,10 @@ __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
         const S z = mul_add(-c, u, x[j]);
         if constexpr (kBackward) {
           const S t = householder_coefficient(sums[2], sums[0]);
-          task.out[at + j] = mul_add(-t, u, g[j]);
-          task.grad_loc[at + j] = mul_add(c, g[j], t * z);
+          task.out[offset + j] = mul_add(-t, u, g[j]);
+          task.grad_loc[offset + j] = mul_add(c, g[j], t * z);
         } else {
-          task.out[at + j] = z;
+          task.out[offset + j] = z;
         }
       }
     }

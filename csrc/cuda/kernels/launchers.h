@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "common/functions.h"
+#include "common/sample_arguments.h"
 
 namespace svmf {
 
@@ -48,41 +49,9 @@ template <class S>
 cudaError_t launch_householder_backward(const S* grad, const S* x, const S* loc, S* grad_x,
                                         S* grad_loc, int64_t rows, int64_t m, cudaStream_t stream);
 
-// Row r = sample * batch + b has mean direction loc[b] and concentration kappa[b]; its random words
-// depend on (seed, r).
-template <class S>
-struct SampleArguments {
-  const S* loc;         // [batch, m], unit rows
-  const S* kappa;       // [batch]
-  const int64_t* seed;  // one number
-  S* z;                 // [samples * batch, m]
-  S* below;             // [samples * batch], 1 - w, or null
-  S* above;             // [samples * batch], 1 + w, or null
-  S* kl;                // [batch], KL to the uniform distribution, or null
-  int64_t samples;
-  int64_t batch;
-  int64_t m;
-};
+// The sampler and its backward pass.
 template <class S>
 cudaError_t launch_vmf_sample(const SampleArguments<S>& arguments, cudaStream_t stream);
-
-template <class S>
-struct SampleBackwardArguments {
-  const S* grad_z;          // [samples * batch, m]
-  const S* grad_kl;         // [batch], or null
-  const S* grad_log_ratio;  // [samples * batch], or null
-  const S* z;
-  const S* below;
-  const S* above;
-  const S* loc;
-  const S* kappa;
-  S* grad_loc;    // [batch, m]
-  S* grad_kappa;  // [batch]
-  int64_t samples;
-  int64_t batch;
-  int64_t m;
-  SampleGradient gradient;
-};
 template <class S>
 cudaError_t launch_vmf_sample_backward(const SampleBackwardArguments<S>& arguments,
                                        cudaStream_t stream);

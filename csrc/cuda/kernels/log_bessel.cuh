@@ -16,12 +16,14 @@ inline namespace SVMF_ISA {
 template <BesselFunction kFunction, class S>
 struct BesselOfTable {
   using Constants = BesselOrder<S>;
-  __device__ static S apply(const Constants& of, S x) { return bessel_of_table<kFunction>(x, of); }
+  __device__ static S apply(const Constants& prepared, S x) {
+    return bessel_of_table<kFunction>(x, prepared);
+  }
 };
 
 // The others.
 struct RecurrenceConstants {
-  BesselOrder<double> of;
+  BesselOrder<double> base;
   double order;
 };
 template <BesselFunction kFunction, class S>
@@ -29,7 +31,7 @@ struct BesselByRecurrence {
   using Constants = RecurrenceConstants;
   __device__ static S apply(const Constants& constants, S x) {
     return static_cast<S>(
-        bessel_by_recurrence<kFunction>(static_cast<double>(x), constants.order, constants.of));
+        bessel_by_recurrence<kFunction>(static_cast<double>(x), constants.order, constants.base));
   }
 };
 
@@ -72,37 +74,41 @@ static __device__ const DeviceCoefficients kDeviceCoefficients = copy_coefficien
 
 // make_bessel_order on the device for any order >= -1, with the coefficients of the piece that x
 // lies in and no others.
-__device__ inline void prepare_order(double order, double x, BesselOrder<double>* of) {
+__device__ inline void prepare_order(double order, double x, BesselOrder<double>* prepared) {
   const DeviceCoefficients& all = kDeviceCoefficients;
   const double nu = order + 0.5;
-  VmfTable<double>& table = of->table;
-  of->order = order;
-  of->steps = recurrence_steps(order);
-  of->small = of->steps == 0 && nu < coefficients::kLargeNu;
-  const double raised = nu + of->steps;
-  const int dim = of->small ? static_cast<int>(2 * order + 2) - coefficients::kSmallFirstDim : 0;
-  table_detail::set_center(raised, of->small ? all.c[dim] : raised, table);
-  for (int i = 0; i < 3; ++i) table.edge[i] = of->small ? all.small_edge[i] : all.large_edge[i];
+  VmfTable<double>& table = prepared->table;
+  prepared->order = order;
+  prepared->steps = recurrence_steps(order);
+  prepared->small = prepared->steps == 0 && nu < coefficients::kLargeNu;
+  const double raised = nu + prepared->steps;
+  const int dim =
+      prepared->small ? static_cast<int>(2 * order + 2) - coefficients::kSmallFirstDim : 0;
+  table_detail::set_center(raised, prepared->small ? all.c[dim] : raised, table);
+  for (int i = 0; i < 3; ++i)
+    table.edge[i] = prepared->small ? all.small_edge[i] : all.large_edge[i];
   for (int i = 0; i < 4; ++i)
-    table.center[i] = of->small ? all.small_center[i] : all.large_center[i];
+    table.center[i] = prepared->small ? all.small_center[i] : all.large_center[i];
   const int64_t piece = place_kappa(x, table).piece.index;
   const double h = 1 / raised;
   constexpr int kFunctions[2] = {kE, kV};
   for (const int f : kFunctions) {
-    table.terms[f] = of->small ? all.small_terms[dim][f] : all.large_terms[f];
+    table.terms[f] = prepared->small ? all.small_terms[dim][f] : all.large_terms[f];
     for (int i = 0; i < table.terms[f]; ++i) {
       table.coefficient[f][i][piece] =
-          of->small
+          prepared->small
               ? all.small[dim][f][i][piece]
               : table_detail::sum_powers(all.large[f][i][piece], coefficients::kLargeOrdersF64, h);
     }
   }
   table.bessel_constant =
-      of->small ? all.bessel_constant[dim]
-                : table_detail::stirling_remainder(raised) - table_detail::kHalfLog2Pi;
+      prepared->small ? all.bessel_constant[dim]
+                      : table_detail::stirling_remainder(raised) - table_detail::kHalfLog2Pi;
   // Only the small orders and the recurrence ask for it.
-  of->log_factor = of->small ? all.log_gamma[dim] : of->steps > 0 ? lgamma(order + 1) : 0.0;
-  set_step_factors(of);
+  prepared->log_factor = prepared->small       ? all.log_gamma[dim]
+                         : prepared->steps > 0 ? lgamma(order + 1)
+                                               : 0.0;
+  set_step_factors(prepared);
 }
 
 struct NoConstants {};
@@ -113,11 +119,12 @@ struct BesselOfOrders {
   __device__ static S apply(const Constants&, S order, S x) {
     const double v = static_cast<double>(order);
     if (!(v >= 0) || v == Format<double>::kInfinity) return Format<S>::kNan;
-    BesselOrder<double> of;
+    BesselOrder<double> prepared;
     const double argument = static_cast<double>(x);
-    prepare_order(base_order(kFunction, v), argument, &of);
-    return static_cast<S>(of.steps == 0 ? bessel_of_table<kFunction>(argument, of)
-                                        : bessel_by_recurrence<kFunction>(argument, v, of));
+    prepare_order(base_order(kFunction, v), argument, &prepared);
+    return static_cast<S>(prepared.steps == 0
+                              ? bessel_of_table<kFunction>(argument, prepared)
+                              : bessel_by_recurrence<kFunction>(argument, v, prepared));
   }
 };
 

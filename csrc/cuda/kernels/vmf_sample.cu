@@ -19,7 +19,7 @@ cudaError_t launch(SampleTask<S> task, const TilePlan& plan, cudaStream_t stream
   const int rows_at_once = plan.block_team ? 1 : kWarpSize / plan.team_size;
   const size_t shared = SampleShared<S, Team, kWithKl>::bytes(rows_at_once, task.park_stride);
   SampleTable<kWithKl, S> table{};
-  if constexpr (kWithKl) table = make_vmf_table<S>(task.of.m);
+  if constexpr (kWithKl) table = make_vmf_table<S>(task.tensors.m);
   return launch_kernel(vmf_sample_kernel<S, Team, kWithKl>, plan.blocks, plan.block, shared, stream,
                        task, table);
 }

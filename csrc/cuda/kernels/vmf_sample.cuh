@@ -32,7 +32,7 @@ struct SampleTileRow {
 
 template <class S>
 struct SampleTask {
-  SampleArguments<S> of;
+  SampleArguments<S> tensors;
   int64_t rows;
   WoodDimension<S> dimension;
   int team_size;
@@ -119,29 +119,29 @@ __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
   using Shared = SampleShared<S, Team, kWithKl>;
   const Team team(task.team_size);
   if constexpr (kWithKl) stage(parameter);
-  const SampleArguments<S>& of = task.of;
-  const uint64_t seed = static_cast<uint64_t>(*of.seed);
-  const int64_t m = of.m;
+  const SampleArguments<S>& tensors = task.tensors;
+  const uint64_t seed = static_cast<uint64_t>(*tensors.seed);
+  const int64_t m = tensors.m;
   SampleTileRow<S>* const rows = Shared::rows(team);
   for_tiles(team, task.rows, task.tile_rows, [&](const TileRows& tile) {
     if (team.in_first_warp()) {
       const int lane = lane_in_warp();
       const int64_t number = tile.first + (lane < tile.count ? lane : 0);
-      const int64_t batch = of.samples == 1 ? number : number % of.batch;
-      const S kappa = of.kappa[batch];
+      const int64_t batch = tensors.samples == 1 ? number : number % tensors.batch;
+      const S kappa = tensors.kappa[batch];
       const DrawnCosine<S> drawn =
           m == 3 ? draw_on_sphere(kappa, number, seed)
                  : draw_by_rejection(kappa, tile.first, tile.count, seed, task.dimension);
       if (lane < tile.count) {
         const Cosine<S>& c = drawn.cosine;
         rows[lane] = {batch, cosine_value(c), square_root(c.below * c.above), drawn.turns};
-        if (of.below != nullptr) {
-          of.below[number] = c.below;
-          of.above[number] = c.above;
+        if (tensors.below != nullptr) {
+          tensors.below[number] = c.below;
+          tensors.above[number] = c.above;
         }
         if constexpr (kWithKl) {
-          if (number < of.batch) {
-            of.kl[number] =
+          if (number < tensors.batch) {
+            tensors.kl[number] =
                 evaluate_kappa_function<KappaFunction::kKlUniform>(kappa, staged<VmfTable<S>>());
           }
         }
@@ -151,8 +151,8 @@ __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
     for (int i = 0; i < tile.count; i += team.rows_at_once()) {
       const int slot = tile.slot(team, i);
       const SampleTileRow<S> row = rows[slot];
-      const S* const mu = of.loc + row.batch * m;
-      S* const z = of.z + (tile.first + slot) * m;
+      const S* const mu = tensors.loc + row.batch * m;
+      S* const z = tensors.z + (tile.first + slot) * m;
       S* const g = Team::kBlock && task.park_stride == 0 ? z : Shared::park(team, task.park_stride);
       S sums[2];
       draw_direction(team, row, tile.first + slot, seed, mu, m, g, sums);

@@ -9,9 +9,9 @@ namespace {
 template <SampleGradient kGradient, class Team, class S>
 cudaError_t launch_team(const BackwardTask<S>& task, const TilePlan& plan, cudaStream_t stream) {
   BackwardConstants<kGradient, S> constants{};
-  constants.vmf = make_vmf_table<S>(task.of.m);
+  constants.vmf = make_vmf_table<S>(task.tensors.m);
   if constexpr (kGradient == SampleGradient::kPathwise)
-    constants.pathwise = make_pathwise_table<S>(task.of.m);
+    constants.pathwise = make_pathwise_table<S>(task.tensors.m);
   return launch_kernel(vmf_sample_backward_kernel<S, Team, kGradient>, plan.blocks, plan.block,
                        BackwardShared<S, Team, kGradient>::kBytes, stream, task, constants);
 }
@@ -38,7 +38,7 @@ cudaError_t launch_vmf_sample_backward(const SampleBackwardArguments<S>& argumen
   BackwardTask<S> task{arguments, plan.team_size, plan.tile_rows};
   // m = 3 is drawn by inversion: the derivative through the proposal is the pathwise one, and
   // nothing needs correction.
-  if (arguments.m == 3) task.of.grad_log_ratio = nullptr;
+  if (arguments.m == 3) task.tensors.grad_log_ratio = nullptr;
   return arguments.m == 3 || arguments.gradient == SampleGradient::kPathwise
              ? launch<SampleGradient::kPathwise>(task, plan, stream)
              : launch<SampleGradient::kRejection>(task, plan, stream);

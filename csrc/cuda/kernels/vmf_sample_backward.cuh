@@ -22,7 +22,7 @@ inline namespace SVMF_ISA {
 
 template <class S>
 struct BackwardTask {
-  SampleBackwardArguments<S> of;
+  SampleBackwardArguments<S> tensors;
   int team_size;
   int tile_rows;  // T; 32/T samples of a row are prepared at once
 };
@@ -71,20 +71,20 @@ struct BackwardShared {
 };
 
 template <SampleGradient kGradient, class S>
-__device__ __forceinline__ PreparedSample<S> prepare_sample(const SampleBackwardArguments<S>& of,
-                                                            int64_t row, S kappa) {
+__device__ __forceinline__ PreparedSample<S> prepare_sample(
+    const SampleBackwardArguments<S>& tensors, int64_t row, S kappa) {
   const auto& constants = staged<BackwardConstants<kGradient, S>>();
-  const Cosine<S> c{of.below[row], of.above[row]};
+  const Cosine<S> c{tensors.below[row], tensors.above[row]};
   S derivative;
   if constexpr (kGradient == SampleGradient::kPathwise) {
     derivative = pathwise_derivative(c.below, c.above, kappa, constants.vmf, constants.pathwise);
   } else {
     derivative = rejection_derivative(c.below, c.above, kappa, constants.vmf.nu);
   }
-  const S extra =
-      of.grad_log_ratio == nullptr
-          ? S(0)
-          : of.grad_log_ratio[row] * log_ratio_derivative(c.below, c.above, kappa, constants.vmf);
+  const S extra = tensors.grad_log_ratio == nullptr
+                      ? S(0)
+                      : tensors.grad_log_ratio[row] *
+                            log_ratio_derivative(c.below, c.above, kappa, constants.vmf);
   return {cosine_value(c), c.below, step_along_meridian(derivative, c.below, c.above), extra};
 }
 
@@ -95,29 +95,30 @@ __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
   using Shared = BackwardShared<S, Team, kGradient>;
   const Team team(task.team_size);
   stage(parameter);
-  const SampleBackwardArguments<S>& of = task.of;
-  const int64_t m = of.m;
+  const SampleBackwardArguments<S>& tensors = task.tensors;
+  const int64_t m = tensors.m;
   const int at_once = kWarpSize / task.tile_rows;
   PreparedSample<S>* const prepared = Shared::samples(team);
-  for_tiles(team, of.batch, task.tile_rows, [&](const TileRows& tile) {
+  for_tiles(team, tensors.batch, task.tile_rows, [&](const TileRows& tile) {
     S grad_kappa(0);
     int64_t begin = 0;
     do {
       const int here =
-          of.samples - begin < at_once ? static_cast<int>(of.samples - begin) : at_once;
+          tensors.samples - begin < at_once ? static_cast<int>(tensors.samples - begin) : at_once;
       if (team.in_first_warp()) {
         const int lane = lane_in_warp(), slot = lane % task.tile_rows, s = lane / task.tile_rows;
         if (slot < tile.count) {
           const int64_t b = tile.first + slot;
-          const S kappa = of.kappa[b];
+          const S kappa = tensors.kappa[b];
           if (s < here)
-            prepared[lane] = prepare_sample<kGradient>(of, (begin + s) * of.batch + b, kappa);
+            prepared[lane] =
+                prepare_sample<kGradient>(tensors, (begin + s) * tensors.batch + b, kappa);
           if (s == 0 && begin == 0) {
             const VmfTable<S>& table = staged<BackwardConstants<kGradient, S>>().vmf;
             Shared::kl_part(team)[slot] =
-                of.grad_kl == nullptr
+                tensors.grad_kl == nullptr
                     ? S(0)
-                    : of.grad_kl[b] *
+                    : tensors.grad_kl[b] *
                           evaluate_kappa_function<KappaFunction::kKlUniformGrad>(kappa, table);
           }
         }
@@ -129,15 +130,15 @@ __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
         const int slot = tile.slot(team, i);
         const bool has_row = tile.has_row(team, i);
         const int64_t b = tile.first + slot;
-        const S* const mu = of.loc + b * m;
-        S* const grad_loc = of.grad_loc + b * m;
+        const S* const mu = tensors.loc + b * m;
+        S* const grad_loc = tensors.grad_loc + b * m;
         if (begin == 0) grad_kappa = Shared::kl_part(team)[slot];
-        if (of.samples == 0 && has_row) {
+        if (tensors.samples == 0 && has_row) {
           for (int64_t j = team.thread(); j < m; j += team.size()) grad_loc[j] = S(0);
         }
         for (int s = 0; s < here; ++s) {
-          const int64_t row = (begin + s) * of.batch + b;
-          const S *const g = of.grad_z + row * m, *const z = of.z + row * m;
+          const int64_t row = (begin + s) * tensors.batch + b;
+          const S *const g = tensors.grad_z + row * m, *const z = tensors.z + row * m;
           S sums[3] = {S(0), S(0), S(0)};  // G.mu, G.z, G.(mu - z)
           for (int64_t j = team.thread(); j < m; j += team.size()) {
             sums[0] = mul_add(g[j], mu[j], sums[0]);
@@ -156,12 +157,12 @@ __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
             }
           }
         }
-        if (has_row && team.thread() == 0 && begin + here == of.samples)
-          of.grad_kappa[b] = grad_kappa;
+        if (has_row && team.thread() == 0 && begin + here == tensors.samples)
+          tensors.grad_kappa[b] = grad_kappa;
       }
       team.sync();
       begin += at_once;
-    } while (begin < of.samples);
+    } while (begin < tensors.samples);
   });
 }
 
