@@ -24,13 +24,17 @@ help:  ## list the targets
 
 $(VENV)/.requirements: requirements-dev.txt requirements-lock.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -q $(CONSTRAINTS) $(TORCH)
-	$(BIN)/python -m pip install -q $(CONSTRAINTS) $(REQUIREMENTS)
+	@echo "svmf: installing torch and the other pinned packages into $(VENV) (minutes, once)"
+	$(BIN)/python -m pip install $(CONSTRAINTS) $(TORCH)
+	$(BIN)/python -m pip install $(CONSTRAINTS) $(REQUIREMENTS)
 	touch $@
 
+# The first line compiles and shows Ninja's progress, which pip would hide; the second finds everything compiled.
+$(VENV)/.built: export CMAKE_ARGS := -DSVMF_TESTING=ON $(CMAKE_ARGS)
 $(VENV)/.built: $(VENV)/.requirements $(SOURCES)
-	PATH="$(abspath $(BIN)):$$PATH" CMAKE_ARGS="-DSVMF_TESTING=ON $$CMAKE_ARGS" \
-	  $(BIN)/python -m pip install -q --no-build-isolation --no-deps -e .
+	@echo "svmf: compiling the extension (minutes the first time, later only what changed)"
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python setup.py -q build_ext --inplace
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pip install -q --no-build-isolation --no-deps -e .
 	touch $@
 
 install: $(VENV)/.built  ## make .venv, install the pinned packages, build the extension

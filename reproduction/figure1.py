@@ -9,7 +9,7 @@ import torch
 from reproduction.markdown import markdown_table, mean_spread, write_table
 from reproduction.record import Job, Workspace, read_results
 from svmf.data import make_circle
-from svmf.demo.circle import CIRCLE_MODELS, EPOCHS, CircleModel, run_circle
+from svmf.demo.circle import CIRCLE_MODELS, EPOCHS, CircleModel, circle_config, run_circle
 from svmf.plots import circle_figure
 from svmf.training.vae_task import CIRCLE_POINTS
 
@@ -28,9 +28,9 @@ def jobs(workspace: Workspace, seeds: int) -> list[Job]:
 
 def _job(workspace: Workspace, model: CircleModel, seed: int) -> Job:
     def work(folder: Path) -> dict[str, Any]:
-        outcome = run_circle(
-            model, seed, folder, 2 if workspace.quick else EPOCHS, workspace.threads
-        )
+        epochs = 2 if workspace.quick else EPOCHS
+        config = circle_config(model, seed, epochs, workspace.threads)
+        outcome = run_circle(model, config, folder)
         return {
             "model": model.key,
             "seed": seed,

@@ -14,27 +14,32 @@ from torch import Tensor
 
 from svmf import functional, reference
 from svmf.data import make_circle
-from svmf.demo.circle import CIRCLE_MODELS, EPOCHS, CircleOutcome, run_circle
+from svmf.demo.circle import CIRCLE_MODELS, EPOCHS, CircleOutcome, circle_config, run_circle
 from svmf.errors import RunError
 from svmf.plots import circle_figure
+from svmf.progress import ProgressLine
+from svmf.training import RunConfig, RunFolder
 
 _SPEED_SHAPES = ((64, 10), (1024, 64), (8192, 10))
 _SECONDS_PER_TIMING = 0.4
 
 
 def run_demo(out: str | os.PathLike[str], seed: int = 0, epochs: int | None = None) -> None:
+    """A run that is there with the same settings is not trained again."""
     folder = Path(out)
     try:
-        shutil.rmtree(folder / "runs", ignore_errors=True)
         (folder / "runs").mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise RunError(f"{folder}: cannot be made: {error.strerror}") from error
     started = time.monotonic()
     outcomes = []
     for model in CIRCLE_MODELS:
-        print(f"training {model.title} on the circle ...", flush=True)
         run = folder / "runs" / model.key
-        outcomes.append(run_circle(model, seed, run, epochs or EPOCHS))
+        config = circle_config(model, seed, epochs or EPOCHS)
+        print(f"training {model.title} on the circle ...", flush=True)
+        _keep_only(config, run)
+        progress = ProgressLine()
+        outcomes.append(run_circle(model, config, run, progress=progress))
     figure = _draw(outcomes, folder / "circle.png", seed)
     print("\nWhich model recovers the circle? (1 is perfect)\n")
     print(f"{'model':20s} {'distances':>10s} {'prior on curve':>15s} {'score':>7s} {'ELBO':>8s}")
@@ -51,6 +56,16 @@ def run_demo(out: str | os.PathLike[str], seed: int = 0, epochs: int | None = No
     print(f"\nfigure  {figure}")
     print(f"runs    {folder / 'runs'}")
     print(f"time    {time.monotonic() - started:.0f} s")
+
+
+def _keep_only(config: RunConfig, run: Path) -> None:
+    """Removes a run of other settings, or one that cannot be read."""
+    try:
+        fits = RunFolder(run).read_config() == config
+    except RunError:
+        fits = False
+    if not fits:
+        shutil.rmtree(run, ignore_errors=True)
 
 
 def _draw(outcomes: list[CircleOutcome], path: Path, seed: int) -> Path:

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from svmf.data import CircleSet, make_circle
-from svmf.training import RunFolder, continue_run, make_config, start_run
+from svmf.training import RunConfig, RunFolder, continue_run, make_config, start_run
 from svmf.training.environment import RunEnvironment
 from svmf.training.run import make_task
 from svmf.training.trainer import load_best
@@ -56,11 +56,10 @@ class CircleOutcome:
         return max(self.correlation, 0.0) * self.on_curve
 
 
-def run_circle(
-    circle_model: CircleModel, seed: int, folder: Path, epochs: int = EPOCHS, threads: int = 1
-) -> CircleOutcome:
-    """Trains one model (or continues) in `folder` and scores it."""
-    config = make_config(
+def circle_config(
+    circle_model: CircleModel, seed: int, epochs: int = EPOCHS, threads: int = 1
+) -> RunConfig:
+    return make_config(
         circle_model.model,
         data="circle",
         seed=seed,
@@ -70,8 +69,15 @@ def run_circle(
         threads=threads,
         **circle_model.options,
     )
-    run = RunFolder(folder)
-    continue_run(folder) if run.exists() else start_run(config, folder)
+
+
+def run_circle(
+    circle_model: CircleModel, config: RunConfig, folder: Path, **options: Any
+) -> CircleOutcome:
+    """Trains one model (or continues, or finds it finished) in `folder` and scores it. `options`
+    are those of `start_run`."""
+    run, seed = RunFolder(folder), config.seed
+    continue_run(folder, **options) if run.exists() else start_run(config, folder, **options)
     with RunEnvironment(config) as processes:
         task = make_task(config, processes)
         assert isinstance(task, VAETask)

@@ -197,3 +197,14 @@ def test_demo(capsys):
     for title in ("Auto-encoder", "N-VAE", "N-VAE, beta = 0.1", "S-VAE", "reference", "Normal"):
         assert title in out
     assert Path("shown/circle.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    # the second time nothing is trained; other settings train again
+    made = Path("shown/runs/svae/metrics.jsonl")
+    stamp, first = made.stat().st_mtime_ns, _scores(out)
+    code, out, _ = run(capsys, "demo", "--epochs", "2", "--out", "shown")
+    assert (code, made.stat().st_mtime_ns, _scores(out)) == (0, stamp, first)
+    run(capsys, "demo", "--epochs", "1", "--out", "shown")
+    assert len(made.read_text().splitlines()) == 1
+
+
+def _scores(out: str) -> list[str]:
+    return out.partition("Which model")[2].partition("Sampling")[0].splitlines()
