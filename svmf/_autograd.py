@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Derivatives of every op, in the order of csrc/common/ops.inc.
+"""Derivatives and batching rules of every op, registered kind by kind (svmf/_inventory.py).
 
-A backward pass is written with ops that are themselves differentiable, so that second
-derivatives follow. Where a fused
-backward op exists it is used unless a graph of the backward pass is asked for (create_graph=True).
+A derivative is written with ops that are themselves differentiable, so that higher ones follow.
+Where a fused backward op exists it is used unless somebody differentiates the backward pass.
 """
 
 from collections.abc import Callable
@@ -12,263 +11,358 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from svmf import _inventory as inventory
+from svmf import _slopes as slopes
+from svmf._dispatch import Derivative, ops
 from svmf._gradients import OF_ONE_SAMPLE, REJECTION
-from svmf._pathwise_slope import slope_in_kappa, slope_in_w
-from svmf._transforms import ops
+from svmf._torch_private import backward_is_differentiated
+from svmf._vmap import all_at_once, one_by_one
+
+_HALF = (torch.bfloat16, torch.float16)
 
 
-def _order_over_x(order: float | Tensor, x: Tensor) -> Tensor | float:
-    """v/x, which is no term at all for v = 0."""
-    if isinstance(order, Tensor):
-        return torch.where(order == 0, torch.zeros_like(x), order / x)
-    return order / x if order != 0 else 0.0
+def _widen(*tensors: Tensor) -> list[Tensor]:
+    """Half types as float32, as in the kernels: for formulas with differences."""
+    return [t.float() if t.dtype in _HALF else t for t in tensors]
 
 
-def _log_iv_slope(order: float | Tensor, x: Tensor) -> Tensor:
-    return ops.iv_ratio(order + 1, x) + _order_over_x(order, x)
+def _dot(a: Tensor, b: Tensor) -> Tensor:
+    return (a * b).sum(-1)
 
 
-def _log_ive_slope(order: float | Tensor, x: Tensor) -> Tensor:
-    return _log_iv_slope(order, x) - 1
+def _total(*terms: Tensor | None) -> Tensor | None:
+    """The sum of the terms that are there."""
+    total = None
+    for term in terms:
+        if term is not None:
+            total = term if total is None else total + term
+    return total
 
 
-def _iv_ratio_slope(order: float | Tensor, x: Tensor) -> Tensor:
-    return ops._iv_ratio_grad(order, x)
+class _None(Derivative):
+    """An op that cannot be differentiated, and says why."""
+
+    def __init__(self, reason: str) -> None:
+        self._reason = reason
+
+    def keep(self, inputs: tuple, outputs: Any) -> tuple[tuple, None]:
+        return (), None
+
+    def vjp(self, kept: tuple, value: Any, needs: tuple, *grads: Any) -> tuple:
+        raise NotImplementedError(self._reason)
+
+    def jvp(self, kept: list, value: Any, *tangents: Any) -> Any:
+        raise NotImplementedError(self._reason)
 
 
-def _iv_ratio_second_slope(order: float | Tensor, x: Tensor) -> Tensor:
-    # R' = 1 - R^2 - (2v-1) R/x (DLMF 10.29.2), differentiated once more.
-    ratio, slope, c = ops.iv_ratio(order, x), ops._iv_ratio_grad(order, x), 2 * order - 1
-    away = torch.where(x == 0, 1, x)
-    bend = -2 * ratio * slope - c * (slope - ratio / away) / away
-    # The ratio is odd in x, or 2/x + ... for v = 0.
-    return torch.where((x == 0) & (ratio == 0), torch.zeros_like(x), bend)
+class _Bessel(Derivative):
+    def __init__(self, slope: Callable[[float | Tensor, Tensor], Tensor]) -> None:
+        self._slope = slope
 
-
-def _register_bessel(packet: Any, slope: Callable) -> None:
-    def setup_context(ctx: Any, inputs: tuple, output: Tensor) -> None:
+    def keep(self, inputs: tuple, outputs: Tensor) -> tuple[tuple, float | None]:
         order, x = inputs
-        ctx.order = None if isinstance(order, Tensor) else order
-        ctx.save_for_backward(x, *([order] if isinstance(order, Tensor) else []))
+        return ((x, order), None) if isinstance(order, Tensor) else ((x,), order)
 
-    def backward(ctx: Any, grad: Tensor) -> tuple[None, Tensor]:
-        x, *order = ctx.saved_tensors
-        return None, grad * slope(order[0] if order else ctx.order, x)
+    def _slope_at(self, kept: Any, value: float | None) -> Tensor:
+        x, *order = kept
+        return self._slope(order[0] if order else value, x)  # type: ignore[arg-type]
 
-    for overload in (packet.default, packet.tensor):
-        overload.register_autograd(backward, setup_context=setup_context)
+    def vjp(self, kept: tuple, value: Any, needs: tuple, *grads: Any) -> tuple:
+        if needs[0]:
+            raise NotImplementedError("svmf: the Bessel functions have no derivative in `order`")
+        return None, grads[0] * self._slope_at(kept, value)
 
-
-def _register_kappa(op: Any, slope: Callable[[Tensor, int], Tensor]) -> None:
-    def setup_context(ctx: Any, inputs: tuple, output: Tensor) -> None:
-        kappa, ctx.dim = inputs
-        ctx.save_for_backward(kappa)
-
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
-        (kappa,) = ctx.saved_tensors
-        return grad * slope(kappa, ctx.dim), None
-
-    op.register_autograd(backward, setup_context=setup_context)
+    def jvp(self, kept: list, value: Any, *tangents: Any) -> Tensor | None:
+        if tangents[0] is not None:
+            raise NotImplementedError("svmf: the Bessel functions have no derivative in `order`")
+        return None if tangents[1] is None else tangents[1] * self._slope_at(kept, value)
 
 
-_register_bessel(ops.log_iv, _log_iv_slope)
-_register_bessel(ops.log_ive, _log_ive_slope)
-_register_bessel(ops.iv_ratio, _iv_ratio_slope)
-_register_bessel(ops._iv_ratio_grad, _iv_ratio_second_slope)
+class _OfKappa(Derivative):
+    """A function of kappa and dim with its slope; for the inverse the slope is taken at the
+    result."""
 
-_register_kappa(ops.vmf_log_norm.default, lambda k, m: -ops.vmf_mean_length(k, m))
-_register_kappa(ops.vmf_log_partition.default, lambda k, m: ops.vmf_mean_length(k, m))
-_register_kappa(ops.vmf_mean_length.default, lambda k, m: ops._vmf_mean_length_grad(k, m))
-_register_kappa(
-    ops.vmf_mean_length_complement.default, lambda k, m: -ops._vmf_mean_length_grad(k, m)
-)
-_register_kappa(ops._vmf_mean_length_grad.default, lambda k, m: ops._vmf_mean_length_grad2(k, m))
-_register_kappa(ops.vmf_kl_uniform.default, lambda k, m: ops._vmf_kl_uniform_grad(k, m))
-_register_kappa(ops._vmf_kl_uniform_grad.default, lambda k, m: ops._vmf_kl_uniform_grad2(k, m))
-_register_kappa(ops.vmf_entropy.default, lambda k, m: -ops._vmf_kl_uniform_grad(k, m))
+    def __init__(self, slope: Callable[[Tensor, int], Tensor], at_result: bool = False) -> None:
+        self._slope, self._at_result = slope, at_result
 
+    def keep(self, inputs: tuple, outputs: Tensor) -> tuple[tuple, int]:
+        kappa, dim = inputs
+        return (outputs if self._at_result else kappa,), dim
 
-def _concentration_setup(ctx: Any, inputs: tuple, output: Tensor) -> None:
-    ctx.dim = inputs[1]
-    ctx.save_for_backward(output)
+    def vjp(self, kept: tuple, dim: int, needs: tuple, *grads: Any) -> tuple:
+        return grads[0] * self._slope(kept[0], dim), None
+
+    def jvp(self, kept: list, dim: int, *tangents: Any) -> Tensor:
+        return tangents[0] * self._slope(kept[0], dim)
 
 
-def _concentration_backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
-    (kappa,) = ctx.saved_tensors
-    return grad / ops._vmf_mean_length_grad(kappa, ctx.dim), None
+def _named_slope(name: str) -> Callable[[Tensor, int], Tensor]:
+    op = getattr(ops, name.removeprefix("-")).default
+    return (lambda kappa, dim: -op(kappa, dim)) if name.startswith("-") else op
 
 
-ops.vmf_concentration.default.register_autograd(
-    _concentration_backward, setup_context=_concentration_setup
-)
+def _inverse_slope(kappa: Tensor, dim: int) -> Tensor:
+    return 1 / ops._vmf_mean_length_grad.default(kappa, dim)
 
 
-def _pathwise_setup(ctx: Any, inputs: tuple, output: Tensor) -> None:
-    w, kappa, ctx.dim = inputs
-    ctx.save_for_backward(w, kappa)
+class _Pathwise(Derivative):
+    """The slopes are differences of differences: they are taken in float64 for every type."""
+
+    def keep(self, inputs: tuple, outputs: Tensor) -> tuple[tuple, int]:
+        w, kappa, dim = inputs
+        return (w, kappa), dim
+
+    def vjp(self, kept: tuple, dim: int, needs: tuple, *grads: Any) -> tuple:
+        (grad,), dtype = grads, grads[0].dtype
+        w, kappa = (t.double() for t in kept)
+        return (
+            (grad * slopes.pathwise_slope_in_w(w, kappa, dim)).to(dtype) if needs[0] else None,
+            (grad * slopes.pathwise_slope_in_kappa(w, kappa, dim)).to(dtype) if needs[1] else None,
+            None,
+        )
+
+    def jvp(self, kept: list, dim: int, *tangents: Any) -> Tensor | None:
+        w, kappa = (t.double() for t in kept)
+        in_w, in_kappa, _ = tangents
+        total = _total(
+            None if in_w is None else in_w * slopes.pathwise_slope_in_w(w, kappa, dim),
+            None if in_kappa is None else in_kappa * slopes.pathwise_slope_in_kappa(w, kappa, dim),
+        )
+        return None if total is None else total.to(kept[0].dtype)
 
 
-def _pathwise_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, None]:
-    # The slopes are differences: half types are taken through float32, as in the kernels.
-    dtype = grad.dtype
-    wide = torch.float32 if dtype in (torch.bfloat16, torch.float16) else dtype
-    w, kappa = (t.to(wide) for t in ctx.saved_tensors)
-    need_w, need_kappa, _ = ctx.needs_input_grad
-    return (
-        (grad * slope_in_w(w, kappa, ctx.dim)).to(dtype) if need_w else None,
-        (grad * slope_in_kappa(w, kappa, ctx.dim)).to(dtype) if need_kappa else None,
-        None,
-    )
+class _VmfKl(Derivative):
+    """KL = L2 - L1 - A1 (k2 - k1) + k2 A1 |mu1 - mu2|^2/2."""
+
+    def keep(self, inputs: tuple, outputs: Tensor) -> tuple[tuple, None]:
+        return inputs, None
+
+    def _partials(self, kept: Any) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """mu1 - mu2, and the partial derivatives: the factor of that in mu1, kappa1, kappa2."""
+        loc1, kappa1, loc2, kappa2 = _widen(*kept)
+        dim, difference = loc1.shape[-1], loc1 - loc2
+        half_square = difference.square().sum(-1) / 2
+        mean1, slope1 = ops.vmf_mean_length(kappa1, dim), ops._vmf_mean_length_grad(kappa1, dim)
+        return (
+            difference,
+            kappa2 * mean1,
+            slope1 * (kappa1 - kappa2 + kappa2 * half_square),
+            slopes.mean_length_difference(kappa1, kappa2, dim) + mean1 * half_square,
+        )
+
+    def vjp(self, kept: tuple, value: None, needs: tuple, *grads: Any) -> tuple:
+        (grad,), dtype = grads, grads[0].dtype
+        difference, in_loc, in_kappa1, in_kappa2 = self._partials(kept)
+        grad_loc = ((grad * in_loc).unsqueeze(-1) * difference).to(dtype)
+        return grad_loc, (grad * in_kappa1).to(dtype), -grad_loc, (grad * in_kappa2).to(dtype)
+
+    def jvp(self, kept: list, value: None, *tangents: Any) -> Tensor | None:
+        loc1, kappa1, loc2, kappa2 = tangents
+        difference, in_loc, in_kappa1, in_kappa2 = self._partials(kept)
+        total = _total(
+            None if loc1 is None else in_loc * _dot(difference, loc1),
+            None if loc2 is None else -in_loc * _dot(difference, loc2),
+            None if kappa1 is None else in_kappa1 * kappa1,
+            None if kappa2 is None else in_kappa2 * kappa2,
+        )
+        return None if total is None else total.to(kept[0].dtype)
 
 
-ops.vmf_pathwise_derivative.default.register_autograd(
-    _pathwise_backward, setup_context=_pathwise_setup
-)
+class _LogProb(Derivative):
+    """log p = -kappa |x - mu|^2/2 + (kappa - L) - log S."""
+
+    def keep(self, inputs: tuple, outputs: Tensor) -> tuple[tuple, None]:
+        return inputs, None
+
+    def _partials(self, kept: Any) -> tuple[Tensor, Tensor, Tensor]:
+        """x - mu, kappa, and the partial derivative in kappa."""
+        value, loc, kappa = _widen(*kept)
+        difference = value - loc
+        complement = ops.vmf_mean_length_complement(kappa, loc.shape[-1])
+        return difference, kappa, complement - difference.square().sum(-1) / 2
+
+    def vjp(self, kept: tuple, value: None, needs: tuple, *grads: Any) -> tuple:
+        (grad,), dtype = grads, grads[0].dtype
+        difference, kappa, in_kappa = self._partials(kept)
+        grad_loc = ((grad * kappa).unsqueeze(-1) * difference).to(dtype)
+        return -grad_loc, grad_loc, (grad * in_kappa).to(dtype)
+
+    def jvp(self, kept: list, value: None, *tangents: Any) -> Tensor | None:
+        along_value, along_loc, along_kappa = tangents
+        difference, kappa, in_kappa = self._partials(kept)
+        total = _total(
+            None if along_value is None else -kappa * _dot(difference, along_value),
+            None if along_loc is None else kappa * _dot(difference, along_loc),
+            None if along_kappa is None else in_kappa * along_kappa,
+        )
+        return None if total is None else total.to(kept[0].dtype)
 
 
-def _vmf_kl_setup(ctx: Any, inputs: tuple, output: Tensor) -> None:
-    ctx.save_for_backward(*inputs)
+class _Householder(Derivative):
+    """y = x - c u with u = e1 - mu and c = 2 (u.x)/(u.u), which is zero for mu = e1."""
+
+    def keep(self, inputs: tuple, outputs: Tensor) -> tuple[tuple, None]:
+        return inputs, None
+
+    def _parts(self, x: Tensor, loc: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """u, 2/(u.u) and c."""
+        first = torch.zeros_like(loc)
+        first[..., 0] = 1
+        u = first - loc
+        uu = u.square().sum(-1, keepdim=True)
+        factor = torch.where(uu == 0, torch.zeros_like(uu), 2 / torch.where(uu == 0, 1, uu))
+        return u, factor, factor * _dot(u, x).unsqueeze(-1)
+
+    def vjp(self, kept: tuple, value: None, needs: tuple, *grads: Any) -> tuple:
+        (grad,), (x, loc) = grads, kept
+        if not backward_is_differentiated():
+            return ops._householder_backward(grad, x, loc)
+        u, factor, c = self._parts(x, loc)
+        t = factor * _dot(u, grad).unsqueeze(-1)
+        return grad - t * u, c * grad + t * (x - c * u)
+
+    def jvp(self, kept: list, value: None, *tangents: Any) -> Tensor | None:
+        (x, loc), (along_x, along_loc) = kept, tangents
+        u, factor, c = self._parts(x, loc)
+        in_x = in_loc = None
+        if along_x is not None:
+            in_x = along_x - factor * _dot(u, along_x).unsqueeze(-1) * u
+        if along_loc is not None:
+            in_loc = c * along_loc + factor * _dot(x - c * u, along_loc).unsqueeze(-1) * u
+        return _total(in_x, in_loc)
 
 
-def _vmf_kl_backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    # KL = L2 - L1 - A1 (k2 - k1) + k2 A1 |mu1 - mu2|^2/2
-    loc1, kappa1, loc2, kappa2 = ctx.saved_tensors
-    dim = loc1.shape[-1]
-    difference = loc1 - loc2
-    half_square = difference.square().sum(-1) / 2
-    mean1, mean2 = ops.vmf_mean_length(kappa1, dim), ops.vmf_mean_length(kappa2, dim)
-    slope1 = ops._vmf_mean_length_grad(kappa1, dim)
-    grad_kappa1 = grad * slope1 * (kappa1 - kappa2 + kappa2 * half_square)
-    grad_kappa2 = grad * (mean2 - mean1 + mean1 * half_square)
-    grad_loc1 = (grad * kappa2 * mean1).unsqueeze(-1) * difference
-    return grad_loc1, grad_kappa1, -grad_loc1, grad_kappa2
+class _Sampler(Derivative):
+    """z of (loc, kappa), with the KL or the log ratio beside it, and the state [2, ...] of 1-w and
+    1+w that the backward op needs.
 
+    A sample moves with loc by the reflection that made it (csrc/math/reflection.h), and with kappa
+    along the meridian through mu:
 
-ops.vmf_kl.default.register_autograd(_vmf_kl_backward, setup_context=_vmf_kl_setup)
+        dz/dkappa = dw/dkappa (mu - w (z - w mu) / (1 - w^2)).
+    """
 
+    def __init__(self, has_kl: bool = False, has_log_ratio: bool = False) -> None:
+        self._has_kl, self._has_log_ratio = has_kl, has_log_ratio
 
-def _householder_setup(ctx: Any, inputs: tuple, output: Tensor) -> None:
-    ctx.save_for_backward(*inputs)
+    def setup(self, ctx: Any, inputs: tuple, outputs: tuple) -> None:
+        ctx.set_materialize_grads(False)
+        ctx.mark_non_differentiable(outputs[-1])
+        super().setup(ctx, inputs, outputs)
 
+    def keep(self, inputs: tuple, outputs: tuple) -> tuple[tuple, tuple[int, int]]:
+        loc, kappa, *rest = inputs
+        gradient = OF_ONE_SAMPLE[REJECTION] if self._has_log_ratio else rest[2]
+        return (outputs[0], outputs[-1], loc, kappa), (gradient, len(inputs))
 
-def _householder_backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor]:
-    x, loc = ctx.saved_tensors
-    if not torch.is_grad_enabled():
-        return ops._householder_backward(grad, x, loc)
-    # The same in differentiable pieces; the formulas stand in
-    # csrc/cpu/kernels/householder_rows.cpp.
-    first = torch.zeros_like(loc)
-    first[..., 0] = 1
-    u = first - loc
-    uu = u.square().sum(-1, keepdim=True)
-    factor = torch.where(uu == 0, torch.zeros_like(uu), 2 / torch.where(uu == 0, 1, uu))
-    c = factor * (u * x).sum(-1, keepdim=True)
-    t = factor * (u * grad).sum(-1, keepdim=True)
-    return grad - t * u, c * grad + t * (x - c * u)
+    def vjp(self, kept: tuple, value: tuple[int, int], needs: tuple, *grads: Any) -> tuple:
+        (gradient, inputs), grad_z = value, grads[0]
+        grad_kl = grads[1] if self._has_kl else None
+        grad_log_ratio = grads[1] if self._has_log_ratio else None
+        made = self._backward(kept, gradient, grad_z, grad_kl, grad_log_ratio)
+        return *made, *(None,) * (inputs - 2)
 
-
-ops.householder.default.register_autograd(_householder_backward, setup_context=_householder_setup)
-
-
-def _log_prob_setup(ctx: Any, inputs: tuple, output: Tensor) -> None:
-    ctx.save_for_backward(*inputs)
-
-
-def _log_prob_backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    # log p = -kappa |x - mu|^2/2 + (kappa - L) - log S
-    value, loc, kappa = ctx.saved_tensors
-    difference = value - loc
-    grad_loc = (grad * kappa).unsqueeze(-1) * difference
-    complement = ops.vmf_mean_length_complement(kappa, loc.shape[-1])
-    grad_kappa = grad * (complement - difference.square().sum(-1) / 2)
-    return -grad_loc, grad_loc, grad_kappa
-
-
-ops.vmf_log_prob.default.register_autograd(_log_prob_backward, setup_context=_log_prob_setup)
-
-
-def _sampler_backward(
-    ctx: Any, grad_z: Tensor | None, grad_kl: Tensor | None, grad_log_ratio: Tensor | None
-) -> tuple[Tensor | None, Tensor | None]:
-    z, state, loc, kappa = ctx.held.tensors() if hasattr(ctx, "held") else ctx.saved_tensors
-    if grad_kl is not None and (grad_z is None or torch.is_grad_enabled()):
-        # The KL by its own op: alone it needs no sample, and it is differentiable twice.
-        grad_kappa = grad_kl * ops._vmf_kl_uniform_grad.default(kappa, loc.shape[-1])
+    def _backward(
+        self, kept: tuple, gradient: int, grad_z: Any, grad_kl: Any, grad_log_ratio: Any
+    ) -> tuple[Tensor | None, Tensor | None]:
+        z, state, loc, kappa = kept
+        if grad_z is None and grad_kl is None and grad_log_ratio is None:
+            return None, None
+        if grad_kl is not None and (grad_z is None or backward_is_differentiated()):
+            # The KL by its own op: alone it needs no sample, and it is differentiable twice.
+            in_kappa = grad_kl * ops._vmf_kl_uniform_grad.default(kappa, loc.shape[-1])
+            grad_loc, of_sample = self._backward(kept, gradient, grad_z, None, grad_log_ratio)
+            return grad_loc, _total(in_kappa, of_sample)
         if grad_z is None:
-            return None, grad_kappa
-        grad_loc, of_sample = _sampler_backward(ctx, grad_z, None, None)
-        return grad_loc, grad_kappa + of_sample
-    if grad_z is None:
-        grad_z = torch.zeros_like(z)
-    return ops._vmf_rsample_backward.default(
-        grad_z, grad_kl, grad_log_ratio, z, state, loc, kappa, ctx.gradient
-    )
+            grad_z = torch.zeros_like(z)
+        return ops._vmf_rsample_backward.default(
+            grad_z, grad_kl, grad_log_ratio, z, state, loc, kappa, gradient
+        )
 
-
-def _sampler_setup(ctx: Any, inputs: tuple, output: tuple) -> None:
-    loc, kappa, _, _, ctx.gradient, _ = inputs
-    ctx.set_materialize_grads(False)
-    ctx.mark_non_differentiable(output[-1])
-    ctx.save_for_backward(output[0], output[-1], loc, kappa)
-
-
-class _Held:
-    """What save_for_backward keeps, with its check for changes in place, but not freed by the first
-    backward pass: z and its KL may be differentiated one after the other."""
-
-    def __init__(self, *tensors: Tensor) -> None:
-        self._tensors = tensors
-        self._versions = [t._version for t in tensors]
-
-    def tensors(self) -> tuple[Tensor, ...]:
-        if [t._version for t in self._tensors] != self._versions:
+    def jvp(self, kept: list, value: tuple[int, int], *tangents: Any) -> tuple:
+        (z, state, loc, kappa), (gradient, _) = kept, value
+        along_loc, along_kappa = tangents[:2]
+        if state.shape[0] == 0:
             raise RuntimeError(
-                "vmf_rsample_kl: the samples or the parameters were changed in place before the "
-                "backward pass, which needs their values"
+                "svmf: a sample that was drawn under torch.no_grad in compiled code keeps nothing "
+                "for forward-mode derivatives"
             )
-        return self._tensors
+        # One row per sample, so that the backward op gives the derivatives of each.
+        locs, kappas = loc.expand(z.shape), kappa.expand(z.shape[:-1])
+        wide = state.dtype
+        below, above = state
+        w = ((above - below) / 2).unsqueeze(-1)
+        zs, mu = z.to(wide), locs.to(wide)
+        in_loc = in_kappa = other = None
+        if along_loc is not None:
+            along = along_loc.expand(z.shape).to(wide)
+            sign = torch.where(mu[..., :1] < 0, 1.0, -1.0).to(wide)
+            d = 1 + mu[..., :1].abs()
+            beta = (w - sign * zs[..., :1]) / d
+            turned = torch.nn.functional.pad(sign, (0, z.shape[-1] - 1)) - mu
+            in_loc = beta * along + _dot(zs - beta * mu, along).unsqueeze(-1) / d * turned
+        if along_kappa is not None:
+            along = along_kappa.expand(kappas.shape)
+            ones = torch.ones_like(kappas) if self._has_log_ratio else None
+            arguments = z, state, locs, kappas, gradient
+            backward = ops._vmf_rsample_backward.default
+            _, in_w = backward(locs.contiguous(), None, None, *arguments)
+            across = torch.where(below * above > 0, below * above, torch.inf).unsqueeze(-1)
+            meridian = mu - w * (zs - w * mu) / across
+            in_kappa = (along * in_w).unsqueeze(-1).to(wide) * meridian
+            if self._has_log_ratio:
+                _, in_ratio = backward(torch.zeros_like(z), None, ones, *arguments)
+                other = along * in_ratio
+        if self._has_kl and along_kappa is not None:
+            other = along_kappa * ops._vmf_kl_uniform_grad.default(kappa, loc.shape[-1])
+        total = _total(in_loc, in_kappa)
+        along_z = None if total is None else total.to(z.dtype)
+        return (along_z, other, None) if self._has_kl or self._has_log_ratio else (along_z, None)
 
 
-def _rsample_kl_eager_setup(ctx: Any, inputs: tuple, output: tuple) -> None:
-    loc, kappa, _, _, ctx.gradient, _ = inputs
-    ctx.set_materialize_grads(False)
-    ctx.mark_non_differentiable(output[-1])
-    ctx.held = _Held(output[0].detach(), output[-1], loc, kappa)
-
-
-def _rsample_backward(ctx: Any, grad_z: Tensor | None, _: None) -> tuple:
-    return *_sampler_backward(ctx, grad_z, None, None), None, None, None, None
-
-
-def _rsample_kl_backward(ctx: Any, grad_z: Tensor | None, grad_kl: Tensor | None, _: None) -> tuple:
-    return *_sampler_backward(ctx, grad_z, grad_kl, None), None, None, None, None
-
-
-def _correction_setup(ctx: Any, inputs: tuple, output: tuple) -> None:
-    loc, kappa, seed, sample_shape, keep_state = inputs
-    _sampler_setup(
-        ctx, (loc, kappa, seed, sample_shape, OF_ONE_SAMPLE[REJECTION], keep_state), output
-    )
-
-
-def _correction_backward(
-    ctx: Any, grad_z: Tensor | None, grad_log_ratio: Tensor | None, _: None
-) -> tuple:
-    return *_sampler_backward(ctx, grad_z, None, grad_log_ratio), None, None, None
-
-
-def _not_twice(ctx: Any, *grads: Tensor) -> tuple:
-    raise NotImplementedError(
-        "svmf: vMF samples are differentiable once. For second derivatives through samples use "
-        "svmf.reference, or torch.no_grad() around a first derivative that is meant as a constant."
-    )
-
-
-ops.vmf_rsample.default.register_autograd(_rsample_backward, setup_context=_sampler_setup)
-ops.vmf_rsample_kl.default.register_autograd(
-    _rsample_kl_backward, setup_context=_sampler_setup, eager_setup=_rsample_kl_eager_setup
+_ONCE = (
+    "svmf: vMF samples are differentiable once. For second derivatives through samples use "
+    "svmf.reference, or torch.no_grad() around a first derivative that is meant as a constant."
 )
-ops.vmf_rsample_with_correction.default.register_autograd(
-    _correction_backward, setup_context=_correction_setup
+_TWICE = "svmf: the fused backward pass is not differentiated; with a graph its formula is."
+
+_BESSEL_SLOPES = (
+    slopes.log_iv_slope,
+    slopes.log_ive_slope,
+    slopes.iv_ratio_slope,
+    slopes.iv_ratio_second_slope,
 )
-ops._vmf_rsample_backward.default.register_autograd(_not_twice)
+_ROWS: dict[str, Derivative] = {
+    "vmf_kl": _VmfKl(),
+    "householder": _Householder(),
+    "_householder_backward": _None(_TWICE),
+    "vmf_log_prob": _LogProb(),
+}
+_SAMPLERS = (_Sampler(), _Sampler(has_kl=True), _Sampler(has_log_ratio=True))
+
+
+def _of_kappa(op: inventory.OfKappa) -> Derivative:
+    if op.slope == inventory.INVERSE:
+        return _OfKappa(_inverse_slope, at_result=True)
+    return _None(op.slope) if " " in op.slope else _OfKappa(_named_slope(op.slope))
+
+
+def _register() -> None:
+    for name, slope in zip(inventory.BESSEL, _BESSEL_SLOPES, strict=True):
+        for overload in (getattr(ops, name).default, getattr(ops, name).tensor):
+            overload.register(_Bessel(slope), all_at_once(overload))
+    derivatives = {op.name: _of_kappa(op) for op in inventory.OF_KAPPA}
+    derivatives[inventory.PATHWISE] = _Pathwise()
+    derivatives.update((op.name, _ROWS[op.name]) for op in inventory.OF_ROWS)
+    for name, derivative in derivatives.items():
+        overload = getattr(ops, name).default
+        overload.register(derivative, all_at_once(overload))
+    for name, derivative in (
+        *zip(inventory.SAMPLERS, _SAMPLERS, strict=True),
+        (inventory.SAMPLER_BACKWARD, _None(_ONCE)),
+    ):
+        overload = getattr(ops, name).default
+        overload.register(derivative, one_by_one(overload))
+
+
+_register()

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Fake kernels: shapes and dtypes of every op, with the checks of the real kernels. In the order
-of csrc/common/ops.inc.
-"""
+"""Fake kernels: shapes and types of every op, with the checks of the real kernels (_checks.py)."""
+
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from svmf import _checks as check
+from svmf import _inventory as inventory
+from svmf._torch_private import arguments_of
 
 ops = torch.ops.svmf
 
@@ -15,53 +18,36 @@ def _contiguous_like(t: Tensor) -> Tensor:
     return torch.empty_like(t, memory_format=torch.contiguous_format)
 
 
-def _register_bessel(name: str) -> None:
-    packet = getattr(ops, name)
-
-    @torch.library.register_fake(packet.default)
-    def one_order(order: float, x: Tensor) -> Tensor:
+def _bessel(name: str) -> Callable[[float, Tensor], Tensor]:
+    def fake(order: float, x: Tensor) -> Tensor:
         check.check_floating(name, "x", x)
         check.check_order(name, order)
         return _contiguous_like(x)
 
-    @torch.library.register_fake(packet.tensor)
-    def order_per_element(order: Tensor, x: Tensor) -> Tensor:
+    return fake
+
+
+def _bessel_orders(name: str) -> Callable[[Tensor, Tensor], Tensor]:
+    def fake(order: Tensor, x: Tensor) -> Tensor:
         check.check_floating(name, "x", x)
         check.check_pair(name, "order", order, "x", x)
         check.check_same_shape(name, "order", order, "x", x)
         return _contiguous_like(x)
 
+    return fake
 
-def _register_kappa(name: str, argument: str = "kappa") -> None:
-    @torch.library.register_fake(getattr(ops, name).default)
-    def function_of_kappa(kappa: Tensor, dim: int) -> Tensor:
+
+def _of_kappa(name: str, argument: str) -> Callable[[Tensor, int], Tensor]:
+    def fake(kappa: Tensor, dim: int) -> Tensor:
         check.check_floating(name, argument, kappa)
         check.check_dim(name, dim)
         return _contiguous_like(kappa)
 
-
-for _name in ("log_iv", "log_ive", "iv_ratio", "_iv_ratio_grad"):
-    _register_bessel(_name)
-
-for _name in (
-    "vmf_log_norm",
-    "vmf_log_partition",
-    "vmf_mean_length",
-    "vmf_mean_length_complement",
-    "_vmf_mean_length_grad",
-    "_vmf_mean_length_grad2",
-    "vmf_kl_uniform",
-    "_vmf_kl_uniform_grad",
-    "_vmf_kl_uniform_grad2",
-    "vmf_entropy",
-):
-    _register_kappa(_name)
-_register_kappa("vmf_concentration", "mean_length")
+    return fake
 
 
-@torch.library.register_fake(ops.vmf_pathwise_derivative.default)
-def _vmf_pathwise_derivative(w: Tensor, kappa: Tensor, dim: int) -> Tensor:
-    op = "vmf_pathwise_derivative"
+def _pathwise(w: Tensor, kappa: Tensor, dim: int) -> Tensor:
+    op = inventory.PATHWISE
     check.check_floating(op, "w", w)
     check.check_pair(op, "kappa", kappa, "w", w)
     check.check_same_shape(op, "kappa", kappa, "w", w)
@@ -69,52 +55,23 @@ def _vmf_pathwise_derivative(w: Tensor, kappa: Tensor, dim: int) -> Tensor:
     return _contiguous_like(w)
 
 
-@torch.library.register_fake(ops.vmf_kl.default)
-def _vmf_kl(loc1: Tensor, kappa1: Tensor, loc2: Tensor, kappa2: Tensor) -> Tensor:
-    op = "vmf_kl"
-    check.check_floating(op, "loc1", loc1)
-    check.check_vectors(op, "loc1", loc1)
-    check.check_pair(op, "kappa1", kappa1, "loc1", loc1)
-    check.check_row_shape(op, "kappa1", kappa1, "loc1", loc1)
-    check.check_pair(op, "loc2", loc2, "loc1", loc1)
-    check.check_same_shape(op, "loc2", loc2, "loc1", loc1)
-    check.check_pair(op, "kappa2", kappa2, "loc1", loc1)
-    check.check_row_shape(op, "kappa2", kappa2, "loc1", loc1)
-    return _contiguous_like(kappa1)
+def _of_rows(op: inventory.OfRows) -> Callable[..., Any]:
+    names = [a.name for a in arguments_of(getattr(ops, op.name).default)]
+    first = op.first
+    others = [*range(first + 1, len(names)), *range(first)]
 
+    def fake(*tensors: Tensor) -> Any:
+        rows, rows_name = tensors[first], names[first]
+        check.check_floating(op.name, rows_name, rows)
+        check.check_vectors(op.name, rows_name, rows)
+        for i in others:
+            check.check_pair(op.name, names[i], tensors[i], rows_name, rows)
+            fits = check.check_same_shape if op.arguments[i] == "vector" else check.check_row_shape
+            fits(op.name, names[i], tensors[i], rows_name, rows)
+        made = tuple(_contiguous_like(tensors[op.arguments.index(kind)]) for kind in op.results)
+        return made if len(made) > 1 else made[0]
 
-def _check_householder(op: str, x: Tensor, loc: Tensor) -> None:
-    check.check_floating(op, "x", x)
-    check.check_vectors(op, "x", x)
-    check.check_pair(op, "loc", loc, "x", x)
-    check.check_same_shape(op, "loc", loc, "x", x)
-
-
-@torch.library.register_fake(ops.householder.default)
-def _householder(x: Tensor, loc: Tensor) -> Tensor:
-    _check_householder("householder", x, loc)
-    return _contiguous_like(x)
-
-
-@torch.library.register_fake(ops._householder_backward.default)
-def _householder_backward(grad: Tensor, x: Tensor, loc: Tensor) -> tuple[Tensor, Tensor]:
-    op = "_householder_backward"
-    _check_householder(op, x, loc)
-    check.check_pair(op, "grad", grad, "x", x)
-    check.check_same_shape(op, "grad", grad, "x", x)
-    return _contiguous_like(x), _contiguous_like(x)
-
-
-@torch.library.register_fake(ops.vmf_log_prob.default)
-def _vmf_log_prob(value: Tensor, loc: Tensor, kappa: Tensor) -> Tensor:
-    op = "vmf_log_prob"
-    check.check_floating(op, "value", value)
-    check.check_vectors(op, "value", value)
-    check.check_pair(op, "loc", loc, "value", value)
-    check.check_same_shape(op, "loc", loc, "value", value)
-    check.check_pair(op, "kappa", kappa, "value", value)
-    check.check_row_shape(op, "kappa", kappa, "value", value)
-    return _contiguous_like(kappa)
+    return fake
 
 
 def _sample(
@@ -131,7 +88,6 @@ def _sample(
     return loc.new_empty((*sample_shape, *loc.shape)), state
 
 
-@torch.library.register_fake(ops.vmf_rsample.default)
 def _vmf_rsample(
     loc: Tensor,
     kappa: Tensor,
@@ -143,7 +99,6 @@ def _vmf_rsample(
     return _sample("vmf_rsample", loc, kappa, seed, sample_shape, keep_state)
 
 
-@torch.library.register_fake(ops.vmf_rsample_kl.default)
 def _vmf_rsample_kl(
     loc: Tensor,
     kappa: Tensor,
@@ -156,7 +111,6 @@ def _vmf_rsample_kl(
     return z, _contiguous_like(kappa), state
 
 
-@torch.library.register_fake(ops.vmf_rsample_with_correction.default)
 def _vmf_rsample_with_correction(
     loc: Tensor, kappa: Tensor, seed: Tensor, sample_shape: list[int], keep_state: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -165,7 +119,6 @@ def _vmf_rsample_with_correction(
     return z, kappa.new_empty((*sample_shape, *kappa.shape)), state
 
 
-@torch.library.register_fake(ops._vmf_rsample_backward.default)
 def _vmf_rsample_backward(
     grad_z: Tensor,
     grad_kl: Tensor | None,
@@ -178,3 +131,19 @@ def _vmf_rsample_backward(
 ) -> tuple[Tensor, Tensor]:
     # only our own backward pass calls it, with what the forward pass returned: no checks here
     return _contiguous_like(loc), _contiguous_like(kappa)
+
+
+for _name in inventory.BESSEL:
+    torch.library.register_fake(getattr(ops, _name).default)(_bessel(_name))
+    torch.library.register_fake(getattr(ops, _name).tensor)(_bessel_orders(_name))
+for _op in inventory.OF_KAPPA:
+    torch.library.register_fake(f"svmf::{_op.name}")(_of_kappa(_op.name, _op.argument))
+torch.library.register_fake(f"svmf::{inventory.PATHWISE}")(_pathwise)
+for _rows in inventory.OF_ROWS:
+    torch.library.register_fake(f"svmf::{_rows.name}")(_of_rows(_rows))
+for _name, _fake in zip(
+    (*inventory.SAMPLERS, inventory.SAMPLER_BACKWARD),
+    (_vmf_rsample, _vmf_rsample_kl, _vmf_rsample_with_correction, _vmf_rsample_backward),
+    strict=True,
+):
+    torch.library.register_fake(f"svmf::{_name}")(_fake)

@@ -12,7 +12,7 @@ except ImportError as error:
         f"The loader said: {error}"
     ) from error
 
-from svmf import _autograd, _fake, _vmap  # noqa: F401  (registrations)
+from svmf import _autograd, _fake  # noqa: F401  (registrations)
 
 
 def build_info() -> dict[str, str]:

@@ -13,8 +13,9 @@ import threading
 import torch
 from torch import Tensor
 
+from svmf._torch_private import PUBLIC_ONLY, is_compiling, readable
+
 _LIMIT = 2**63 - 1
-_PLAIN = (Tensor, torch.nn.Parameter)  # no fake tensors, no other subclasses
 
 
 class _SeedOfThread(threading.local):
@@ -24,8 +25,6 @@ class _SeedOfThread(threading.local):
 
 
 _seed = _SeedOfThread()
-_transforms_active = torch._C._are_functorch_transforms_active
-_is_compiling = torch.compiler.is_compiling
 
 _library = torch.library.Library("svmf", "FRAGMENT")
 _library.define(
@@ -48,9 +47,9 @@ def _draw_seed_fake(like: Tensor, generator: torch.Generator | None = None) -> T
     return like.new_empty((1,), dtype=torch.int64)
 
 
-def is_plain_eager(like: Tensor) -> bool:
-    """Eager code on an ordinary CPU tensor: no compiler, no transform, no fake tensor."""
-    return like.is_cpu and type(like) in _PLAIN and not _is_compiling() and not _transforms_active()
+def has_plain_seed(like: Tensor) -> bool:
+    """Whether the seed for samples like this tensor may be that of the thread."""
+    return like.is_cpu and not PUBLIC_ONLY and readable(like)
 
 
 def seed_of_thread(generator: torch.Generator | None) -> Tensor:
@@ -60,7 +59,7 @@ def seed_of_thread(generator: torch.Generator | None) -> Tensor:
 
 def draw_seed(like: Tensor, generator: torch.Generator | None) -> Tensor:
     """A seed on the device of `like`, for any code."""
-    if _is_compiling():
+    if is_compiling():
         # A fresh empty tensor as the argument: compilers merge calls with equal arguments, and two
         # draws from one distribution must stay two draws.
         fresh = torch.empty(1, dtype=torch.int64, device=like.device)

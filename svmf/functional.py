@@ -16,9 +16,9 @@ import torch
 from torch import Tensor
 
 from svmf import _library  # noqa: F401  (registers the ops)
+from svmf._dispatch import Packet
+from svmf._dispatch import ops as _ops
 from svmf._gradients import PATHWISE, check_gradient_of_sample
-from svmf._transforms import Packet
-from svmf._transforms import ops as _ops
 
 __all__ = [
     "householder",
@@ -51,7 +51,7 @@ def _cannot_broadcast(op: str, **arguments: object) -> Exception:
 
 
 def _bessel(op: Packet, order: float | Tensor, x: Tensor) -> Tensor:
-    name = op.default.op._opname
+    name = op.name
     if isinstance(order, Tensor):
         try:
             order, x = torch.broadcast_tensors(order, x)
@@ -205,7 +205,7 @@ def vmf_rsample(
     loc, kappa = _rows("vmf_rsample", loc, kappa)
     number = check_gradient_of_sample("vmf_rsample", gradient)
     draw = _ops.vmf_rsample.default.with_new_seed
-    return draw(loc, kappa, generator, sample_shape, number, torch.is_grad_enabled())[0]
+    return draw(loc, kappa, generator, sample_shape, number)[0]
 
 
 def vmf_rsample_kl(
@@ -222,7 +222,7 @@ def vmf_rsample_kl(
     loc, kappa = _rows("vmf_rsample_kl", loc, kappa)
     number = check_gradient_of_sample("vmf_rsample_kl", gradient)
     draw = _ops.vmf_rsample_kl.default.with_new_seed
-    z, kl, _ = draw(loc, kappa, generator, sample_shape, number, torch.is_grad_enabled())
+    z, kl, _ = draw(loc, kappa, generator, sample_shape, number)
     return z, kl
 
 
@@ -241,7 +241,7 @@ def vmf_rsample_with_correction(
     """
     loc, kappa = _rows("vmf_rsample_with_correction", loc, kappa)
     draw = _ops.vmf_rsample_with_correction.default.with_new_seed
-    z, log_ratio, _ = draw(loc, kappa, generator, sample_shape, torch.is_grad_enabled())
+    z, log_ratio, _ = draw(loc, kappa, generator, sample_shape)
     return z, log_ratio
 
 

@@ -5,16 +5,8 @@ import torch
 from torch import Size, Tensor
 from torch.distributions import Distribution
 
+from svmf._torch_private import below_autograd, readable
 from svmf.constraints import UNIT_TOLERANCES
-
-
-def values_can_be_read() -> bool:
-    """False while torch traces or transforms the program, when tensors have no values to read."""
-    return not torch.compiler.is_compiling() and torch._C._functorch.maybe_current_level() is None
-
-
-# A cheaper torch.no_grad for calls whose results need no graph.
-without_autograd = torch._C._AutoDispatchBelowAutograd
 
 
 def read(*scalars: Tensor) -> list[float]:
@@ -55,9 +47,9 @@ def check_value(distribution: Distribution, value: Tensor) -> None:
             f"{name}: expected `value` to broadcast with shape {list(shape)}, "
             f"got {list(value.shape)}"
         )
-    if value.numel() == 0 or not values_can_be_read():
+    if value.numel() == 0 or not readable(value):
         return
-    with without_autograd():
+    with below_autograd():
         norm = torch.linalg.vector_norm(value, dim=-1)
         low, high = read(*norm.aminmax())
     tolerance = UNIT_TOLERANCES[value.dtype]

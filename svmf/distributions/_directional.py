@@ -13,12 +13,12 @@ from torch import Size, Tensor
 from torch.distributions import Distribution, constraints
 
 from svmf import functional as F
+from svmf._torch_private import readable
 from svmf.constraints import UNIT_TOLERANCES, unit_vector
 from svmf.distributions._checks import (
     check_value,
     invalid,
     unit_vectors_expected,
-    values_can_be_read,
 )
 
 Self = TypeVar("Self", bound="DirectionalDistribution")
@@ -43,7 +43,7 @@ class DirectionalDistribution(Distribution):
         if validate_args is None:
             validate_args = type(self)._validate_args  # torch's default, as it is now
         self._validate_args = validate_args
-        if validate_args and values_can_be_read():
+        if validate_args and readable(loc) and readable(concentration):
             self._check_values(loc, concentration)
 
     @classmethod

@@ -5,21 +5,15 @@ Density C_m(kappa) exp(kappa mu.z) on S^(m-1) with respect to the surface measur
 costs time is one call of `svmf.functional`.
 """
 
-from typing import Any
-
 import torch
 from torch import Generator, Tensor
 from torch.types import _size
 
 from svmf import functional as F
 from svmf._gradients import PATHWISE
-from svmf.distributions._checks import values_can_be_read
 from svmf.distributions._directional import DirectionalDistribution
 from svmf.distributions._fit import mean_direction
 from svmf.distributions._marginal import cosine_cdf
-
-# Up to this many rows the calls around an op cost more than the op: one op less is worth having.
-_SMALL_BATCH = 1024
 
 
 class VonMisesFisher(DirectionalDistribution):
@@ -57,17 +51,6 @@ class VonMisesFisher(DirectionalDistribution):
         `gradient` chooses how a sample depends on the concentration: "pathwise" is unbiased,
         "rejection" is the published estimator without its correction term.
         """
-        if (
-            torch.is_grad_enabled()
-            and self.concentration.requires_grad
-            and self.concentration.numel() <= _SMALL_BATCH
-            and values_can_be_read()
-        ):
-            # A training step asks for the KL to the uniform distribution next: one fused op gives
-            # both, and `_kl_uniform` hands it out.
-            z, kl = self.rsample_kl(sample_shape, gradient=gradient, generator=generator)
-            self._kl_of_sample = (kl, self.concentration, self.concentration._version)
-            return z
         return F.vmf_rsample(
             self.loc, self.concentration, sample_shape, gradient=gradient, generator=generator
         )
@@ -105,25 +88,9 @@ class VonMisesFisher(DirectionalDistribution):
     def entropy(self) -> Tensor:
         return F.vmf_entropy(self.concentration, self.loc.shape[-1])
 
-    _kl_of_sample: tuple[Tensor, Tensor, int] | None = None
-
     def _kl_uniform(self) -> Tensor:
-        """KL to the uniform distribution: the one that came with the last sample, once, if the
-        concentration is still the same, else a new one."""
-        if self._kl_of_sample is not None:
-            (kl, kappa, version), self._kl_of_sample = self._kl_of_sample, None
-            if (
-                kappa is self.concentration
-                and kappa._version == version
-                and torch.is_grad_enabled()
-                and values_can_be_read()
-            ):
-                return kl
+        """KL to the uniform distribution."""
         return F.vmf_kl_uniform(self.concentration, self.loc.shape[-1])
-
-    def __getstate__(self) -> dict[str, Any]:
-        """For copies and pickles: the parameters, not what hangs on a sample."""
-        return {name: v for name, v in self.__dict__.items() if name != "_kl_of_sample"}
 
     def _mean_cosine(self) -> Tensor:
         return F.vmf_mean_length(self.concentration, self.loc.shape[-1])

@@ -10,6 +10,7 @@ import torch
 from torch import Generator, Size, Tensor
 
 from svmf._gradients import PATHWISE, check_gradient_of_sample
+from svmf._torch_private import standard_gamma
 from svmf.reference.density import vmf_kl_uniform, vmf_log_norm
 from svmf.reference.pathwise import vmf_pathwise_derivative
 
@@ -40,8 +41,8 @@ def _omega_of_epsilon(epsilon: Tensor, kappa: Tensor, dim: int) -> Tensor:
 def _draw_beta(half: float, like: Tensor, generator: Generator | None) -> Tensor:
     """Beta(half, half) as a ratio of two Gamma variables."""
     shape = torch.full_like(like, half)
-    first = torch._standard_gamma(shape, generator=generator)
-    second = torch._standard_gamma(shape, generator=generator)
+    first = standard_gamma(shape, generator)
+    second = standard_gamma(shape, generator)
     return first / (first + second)
 
 

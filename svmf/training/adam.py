@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from svmf._torch_private import fused_adam
+
 
 class FusedAdam(torch.optim.Adam):
     """The same numbers, to the bit, and the same state as `torch.optim.Adam(..., fused=True)`, for
@@ -23,7 +25,8 @@ class FusedAdam(torch.optim.Adam):
         (group,) = self.param_groups
         weights = group["params"]
         gradients = [weight.grad for weight in weights]
-        if self._state_lists is None or any(gradient is None for gradient in gradients):
+        incomplete = any(gradient is None for gradient in gradients)
+        if self._state_lists is None or fused_adam is None or incomplete:
             self._separate_counts()
             super().step()  # makes the state
             self._state_lists = self._collect(weights)
@@ -31,7 +34,7 @@ class FusedAdam(torch.optim.Adam):
         averages, squares, steps = self._state_lists
         steps[0].add_(1)
         beta1, beta2 = group["betas"]
-        torch._fused_adam_(
+        fused_adam(
             weights,
             gradients,
             averages,

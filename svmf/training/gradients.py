@@ -12,6 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from svmf._torch_private import below_autograd, compile_graph
+
 Evaluate = Callable[..., tuple[Tensor, Tensor]]
 
 # fallback_random: the noise of the uncompiled step. size_asserts: the shapes are the key already.
@@ -45,7 +47,7 @@ def captured(
         function = functions.get(key)
         if function is None:
             function = functions[key] = _capture(model, [*values, *inputs])
-        with torch._C._AutoDispatchBelowAutograd():  # nothing inside is differentiated again
+        with below_autograd():  # nothing inside is differentiated again
             loss, terms, *gradients = function(*values, *inputs)
         for weight, gradient in zip(weights, gradients, strict=True):
             weight.grad = gradient
@@ -69,4 +71,4 @@ def _capture(model: nn.Module, example: list[Tensor]) -> Callable[..., Any]:
     with torch.random.fork_rng(devices=[]):  # whatever a compiler draws, the run does not notice
         graph = make_fx(loss_and_gradients, tracing_mode="fake")(*example)
         with torch.no_grad():
-            return torch._inductor.compile(graph, example, options=_OPTIONS)  # type: ignore
+            return compile_graph(graph, example, _OPTIONS)

@@ -76,7 +76,7 @@ def test_no_float32_kernel_spills(sources: Path, installed: Path) -> None:
 
 PROGRAM = """
 import json
-import svmf, torch
+import svmf.functional, torch
 schemas = [s for s in torch._C._jit_get_all_schemas() if s.name.startswith("svmf::")]
 names = [s.name + (f".{s.overload_name}" if s.overload_name else "") for s in schemas]
 distribution = svmf.distributions.VonMisesFisher(torch.eye(4), torch.full((4,), 3.0))

@@ -76,7 +76,7 @@ def test_seed_uses_all_64_bits(directions):
 
 
 _CHILD = """
-import sys, torch, svmf
+import sys, torch, svmf.functional
 torch.set_num_threads(1)
 torch.save({name: getattr(torch.ops.svmf, "vmf_rsample").default(*arguments)
             for name, arguments in torch.load(sys.argv[1], weights_only=True).items()}, sys.argv[2])

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""Every op of svmf, by kind: what fake kernels, derivatives, batching rules, test cases, the fuzzer
+and benchmarks are made from. The twin of the list in csrc; tests/ops/test_inventory.py compares
+them. Plain data, without torch.
+
+A new function of kappa is one line of OF_KAPPA (docs/adding_an_op.md).
+"""
+
+import math
+from typing import NamedTuple
+
+
+class OfKappa(NamedTuple):
+    """An op (Tensor kappa, int dim) that maps elements."""
+
+    name: str
+    slope: str  # the op that is its derivative, with a minus in front where the sign changes
+    low: float = -math.inf  # the range of its values
+    high: float = math.inf
+    argument: str = "kappa"
+
+
+class OfRows(NamedTuple):
+    """An op of tensors with one row, or one value per row, each."""
+
+    name: str
+    arguments: tuple[str, ...]  # "vector" or "kappa"
+    results: tuple[str, ...] = ("kappa",)
+    first: int = 0  # the argument that the others must fit
+
+
+# What stands in the place of a slope where an op has no derivative, and is raised.
+THIRD = (
+    "svmf: third derivatives in kappa are not offered. Differentiate twice, or use svmf.reference, "
+    "whose formulas torch differentiates as often as wanted."
+)
+INVERSE = "1 / _vmf_mean_length_grad at the result"
+
+OF_KAPPA = (
+    OfKappa("vmf_log_norm", "-vmf_mean_length"),
+    OfKappa("vmf_log_partition", "vmf_mean_length", 0.0),
+    OfKappa("vmf_mean_length", "_vmf_mean_length_grad", 0.0, 1.0),
+    OfKappa("vmf_mean_length_complement", "-_vmf_mean_length_grad", 0.0, 1.0),
+    OfKappa("_vmf_mean_length_grad", "_vmf_mean_length_grad2", 0.0, 1.0),
+    OfKappa("_vmf_mean_length_grad2", THIRD),
+    OfKappa("vmf_kl_uniform", "_vmf_kl_uniform_grad", 0.0),
+    OfKappa("_vmf_kl_uniform_grad", "_vmf_kl_uniform_grad2", 0.0),
+    OfKappa("_vmf_kl_uniform_grad2", THIRD),
+    OfKappa("vmf_entropy", "-_vmf_kl_uniform_grad"),
+    OfKappa("vmf_concentration", INVERSE, 0.0, argument="mean_length"),
+)
+
+# (order, x): `order` is a number, or a tensor in the overload `tensor`.
+BESSEL = ("log_iv", "log_ive", "iv_ratio", "_iv_ratio_grad")
+
+# (w, kappa, dim), elementwise.
+PATHWISE = "vmf_pathwise_derivative"
+
+OF_ROWS = (
+    OfRows("vmf_kl", ("vector", "kappa", "vector", "kappa")),
+    OfRows("householder", ("vector", "vector"), ("vector",)),
+    OfRows("_householder_backward", ("vector",) * 3, ("vector",) * 2, first=1),
+    OfRows("vmf_log_prob", ("vector", "vector", "kappa")),
+)
+
+# (loc, kappa, seed, sample_shape, ..., keep_state), and their common backward pass.
+SAMPLERS = ("vmf_rsample", "vmf_rsample_kl", "vmf_rsample_with_correction")
+SAMPLER_BACKWARD = "_vmf_rsample_backward"
+
+# No functions of tensors to tensors: nothing to differentiate or to batch, nothing for a device.
+HOST_ONLY = {
+    "_parameter_range": "returns Python numbers, for checks of parameters on the CPU",
+    "_build_info": "returns text",
+    "_draw_seed": "draws from a generator, on any device, by torch's own random numbers",
+}
+
+NAMES = (
+    *BESSEL,
+    *(op.name for op in OF_KAPPA),
+    PATHWISE,
+    *(op.name for op in OF_ROWS),
+    *SAMPLERS,
+    SAMPLER_BACKWARD,
+    *HOST_ONLY,
+)
+
+
+def is_public(name: str) -> bool:
+    """Whether users call the op, through the function of that name in svmf.functional."""
+    return not name.startswith("_")
+
+
+def public_of_kappa() -> tuple[OfKappa, ...]:
+    """The functions of kappa that users call; vmf_concentration, which takes another argument, is
+    not among them."""
+    return tuple(op for op in OF_KAPPA if is_public(op.name) and op.argument == "kappa")
