@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/allocation_error.h"
 #include "common/check.h"
 
 namespace svmf {
@@ -20,11 +21,12 @@ inline bool is_half_type(ScalarType type) {
   return type == ScalarType::Half || type == ScalarType::BFloat16;
 }
 
-[[noreturn]] inline void fail_for_memory(const int64_t* sizes, int64_t dim, const Tensor& like) {
+[[noreturn]] inline void fail_for_memory(const int64_t* sizes, int64_t dim, const Tensor& like,
+                                         const std::string& torch_says) {
   std::string shape;
   for (int64_t i = 0; i < dim; ++i) shape += (i ? ", " : "") + std::to_string(sizes[i]);
-  fail("svmf: no memory for a tensor of shape [", shape, "] and dtype ",
-       dtype_name(like.scalar_type()));
+  fail_allocation("a tensor of shape [" + shape + "] and dtype " + dtype_name(like.scalar_type()),
+                  torch_says, like.is_cuda());
 }
 
 // An uninitialised contiguous tensor of the device and dtype of `like`.
@@ -35,7 +37,7 @@ inline Tensor empty_tensor(const int64_t* sizes, int64_t dim, const Tensor& like
     strides[static_cast<size_t>(i)] = stride;
     if (i == 0) break;  // the product of all is torch's to check
     const int64_t size = sizes[i] > 1 ? sizes[i] : 1;
-    if (stride > INT64_MAX / size) fail_for_memory(sizes, dim, like);
+    if (stride > INT64_MAX / size) fail_for_memory(sizes, dim, like, "");
     stride *= size;
   }
   int32_t dtype, device_type, device_index;
@@ -45,7 +47,7 @@ inline Tensor empty_tensor(const int64_t* sizes, int64_t dim, const Tensor& like
   AtenTensorHandle handle;
   const auto code = aoti_torch_empty_strided(dim, sizes, strides.data(), dtype, device_type,
                                              device_index, &handle);
-  if (code != 0) fail_for_memory(sizes, dim, like);
+  if (code != 0) fail_for_memory(sizes, dim, like, last_torch_error());
   return Tensor(handle);
 }
 

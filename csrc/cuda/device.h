@@ -25,6 +25,9 @@ class OnDevice {
   cudaStream_t stream_ = nullptr;
 };
 
+// Reports a launch that failed on the current device.
+[[noreturn]] void fail_launch(const char* op, cudaError_t error);
+
 // launch(S{}, stream) on the device of `like`, S its compute type; an error is reported with the
 // op's name.
 template <class F>
@@ -32,9 +35,7 @@ void launch_on_device(const char* op, const Tensor& like, F launch) {
   const OnDevice device(like);
   with_compute_type(like, [&](auto type) {
     const cudaError_t error = launch(type, device.stream());
-    if (error == cudaSuccess) return;
-    cudaGetLastError();  // it is reported here, and not again by whoever asks next
-    fail(op, ": the CUDA launch failed: ", cudaGetErrorString(error));
+    if (error != cudaSuccess) fail_launch(op, error);
   });
 }
 

@@ -183,11 +183,18 @@ def build_library(torch_folder: Path) -> Path:
     """The op wrappers of csrc/cuda over emulated kernels, for torch.ops.load_library."""
     kernels = [*COMMON_FLAGS, QUICK, *fma_flag(), "-fPIC", "-fvisibility=hidden"]
     torch_headers = ["-isystem", str(torch_folder / "include")]
-    wrappers = [*kernels, "-DTORCH_TARGET_VERSION=0x020a000000000000", *torch_headers]
+    wrappers = [
+        *(*kernels, *torch_headers),
+        "-DTORCH_TARGET_VERSION=0x020a000000000000",
+        '-DSVMF_CUDA_ARCHS="8.0 9.0+PTX"',
+    ]
     # What knows the real device has a double in ops/.
     real = ("device.cpp", "register.cpp")
     sources = [p for p in sorted((CSRC / "cuda").glob("*.cpp")) if p.name not in real]
-    sources.append(HERE / "ops" / "register_emulated.cpp")
+    sources += [
+        CSRC / "common" / "allocation_error.cpp",
+        HERE / "ops" / "register_emulated.cpp",
+    ]
     objects = compile_objects([*kernel_sources(), HERE / "runtime.cpp"], kernels)
     objects += compile_objects(sources, wrappers)
     library = BUILD / f"svmf_emulated-{_digest(objects)}.so"

@@ -312,7 +312,12 @@ unsigned block_size() { return device.launch.block.x; }
 unsigned grid_size() { return device.launch.grid.x; }
 void* shared_memory() { return device.shared; }
 unsigned lane() { return static_cast<unsigned>(device.current % kWarp); }
-int attribute(int) { return settings().processors; }
+// A device of compute capability 6.1.
+int attribute(int which) {
+  return which == cudaDevAttrComputeCapabilityMajor   ? 6
+         : which == cudaDevAttrComputeCapabilityMinor ? 1
+                                                      : settings().processors;
+}
 
 int shuffle_source(int source, int width, const char* file, int line) {
   Thread& t = device.threads[device.current];
@@ -346,7 +351,7 @@ uint64_t meet(Meeting kind, unsigned mask, uint64_t value, int source, const cha
 
 int launch(const Launch& what, const std::function<void()>& kernel) {
   const dim3 block = what.block, grid = what.grid;
-  if (settings().refuse_launches) return cudaErrorInvalidConfiguration;
+  if (settings().launch_error != 0) return settings().launch_error;
   if (block.y != 1 || block.z != 1 || grid.y != 1 || grid.z != 1)
     return cudaErrorInvalidConfiguration;
   if (block.x < 1 || block.x > kMaxBlock || grid.x < 1 || grid.x > 0x7fffffffu ||

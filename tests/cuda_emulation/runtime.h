@@ -12,8 +12,8 @@ enum class Order { kForward, kReverse, kShuffled };
 struct Settings {
   Order order = Order::kForward;
   uint64_t shuffle_seed = 1;
-  int processors = 4;  // what cudaDevAttrMultiProcessorCount answers
-  bool refuse_launches = false;
+  int processors = 4;        // what cudaDevAttrMultiProcessorCount answers
+  int launch_error = 0;      // a cudaError_t that every launch gives
   bool only_report = false;  // launches are described on the standard output and not run
 };
 Settings& settings();

@@ -156,14 +156,50 @@ def test_mistakes_have_the_messages_of_the_cpu(library, mistake):
     assert messages[0] == messages[1]
 
 
-def test_a_failed_launch_names_the_op(library):
-    library.svmf_emulation_refuse_launches(True)
-    try:
-        with pytest.raises(
-            RuntimeError, match=r"vmf_kl_uniform: the CUDA launch failed: invalid configuration"
-        ):
-            emulated.vmf_kl_uniform(torch.ones(3), 5)
-        with pytest.raises(RuntimeError, match=r"vmf_rsample_kl: the CUDA launch failed"):
-            emulated.vmf_rsample_kl(vectors(3, 4), torch.ones(3), SEED, (), 0, True)
-    finally:
-        library.svmf_emulation_refuse_launches(False)
+@pytest.fixture
+def launch_error(library):
+    yield library.svmf_emulation_launch_error
+    library.svmf_emulation_launch_error(0)
+
+
+def test_a_failed_launch_names_the_op(launch_error):
+    launch_error(9)
+    with pytest.raises(
+        RuntimeError, match=r"vmf_kl_uniform: the CUDA launch failed: invalid configuration"
+    ):
+        emulated.vmf_kl_uniform(torch.ones(3), 5)
+    with pytest.raises(RuntimeError, match=r"vmf_rsample_kl: the CUDA launch failed"):
+        emulated.vmf_rsample_kl(vectors(3, 4), torch.ones(3), SEED, (), 0, True)
+
+
+@pytest.mark.parametrize("error", [98, 209, 218, 222])
+def test_a_device_without_code_is_named_beside_what_was_built(launch_error, error):
+    launch_error(error)
+    with pytest.raises(
+        RuntimeError,
+        match=r"vmf_entropy: the CUDA launch failed: .*svmf was built for 8\.0 9\.0\+PTX, this "
+        r"device is 6\.1: rebuild with TORCH_CUDA_ARCH_LIST=6\.1",
+    ):
+        emulated.vmf_entropy(torch.ones(3), 5)
+
+
+def test_a_gpu_without_memory_raises_torchs_own_error(library):
+    words = "CUDA out of memory. Tried to allocate 2.00 GiB."
+    with pytest.raises(torch.OutOfMemoryError, match=r"Tried to allocate 2\.00 GiB"):
+        emulated._fail_allocation(words)
+    # Before torch 2.13 there are no words.
+    with pytest.raises(torch.OutOfMemoryError, match=r"a tensor of shape \[7\]"):
+        emulated._fail_allocation("")
+
+
+def test_other_errors_of_an_allocation_keep_their_words(library):
+    with pytest.raises(RuntimeError, match="CUDA error: device-side assert triggered") as caught:
+        emulated._fail_allocation("CUDA error: device-side assert triggered")
+    assert not isinstance(caught.value, torch.OutOfMemoryError)
+
+
+def test_a_cpu_without_memory_says_what_torch_said(library):
+    loc, kappa = vectors(1, 4), torch.ones(1)
+    for space in (cpu, emulated):
+        with pytest.raises(RuntimeError, match=r"svmf: no memory for a tensor of shape \[1099.*:"):
+            space.vmf_rsample(loc, kappa, SEED, (2**40,), 0, False)

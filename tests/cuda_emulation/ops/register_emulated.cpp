@@ -4,6 +4,7 @@
 // schemas.
 #include <torch/csrc/stable/library.h>
 
+#include "common/allocation_error.h"
 #include "cuda/device.h"
 #include "cuda/ops.h"
 #include "runtime.h"
@@ -15,9 +16,17 @@ OnDevice::~OnDevice() = default;
 
 }  // namespace svmf::cuda
 
-// For the test of errors: launches fail while it is set.
-extern "C" __attribute__((visibility("default"))) void svmf_emulation_refuse_launches(bool refuse) {
-  emulation::settings().refuse_launches = refuse;
+// For the tests of errors: what launches give; and an allocation that fails on a GPU.
+extern "C" __attribute__((visibility("default"))) void svmf_emulation_launch_error(int error) {
+  emulation::settings().launch_error = error;
+}
+
+void fail_allocation(std::string torch_says) {
+  svmf::fail_allocation("a tensor of shape [7]", torch_says, true);
+}
+STABLE_TORCH_LIBRARY_FRAGMENT(svmf_emulated, m) { m.def("_fail_allocation(str torch_says) -> ()"); }
+STABLE_TORCH_LIBRARY_IMPL(svmf_emulated, CompositeExplicitAutograd, m) {
+  m.impl("_fail_allocation", TORCH_BOX(&fail_allocation));
 }
 
 STABLE_TORCH_LIBRARY_IMPL(svmf_emulated, CPU, m) {
