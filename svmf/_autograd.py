@@ -344,7 +344,7 @@ _SAMPLERS = (_Sampler(), _Sampler(has_kl=True), _Sampler(has_log_ratio=True))
 def _of_kappa(op: inventory.OfKappa) -> Derivative:
     if op.slope == inventory.INVERSE:
         return _OfKappa(_inverse_slope, at_result=True)
-    return _None(op.slope) if " " in op.slope else _OfKappa(_named_slope(op.slope))
+    return _OfKappa(_named_slope(op.slope)) if op.is_differentiable else _None(op.slope)
 
 
 def _register() -> None:

@@ -19,6 +19,10 @@ class OfKappa(NamedTuple):
     high: float = math.inf
     argument: str = "kappa"
 
+    @property
+    def is_differentiable(self) -> bool:
+        return self.slope != THIRD
+
 
 class OfRows(NamedTuple):
     """An op of tensors with one row, or one value per row, each."""

@@ -124,9 +124,9 @@ def _sample_kl(chance: Chance, q: Distribution) -> None:
     z, kl = q.rsample_kl()
     _shape(z, (*q.batch_shape, *q.event_shape), "rsample_kl")
     _shape(kl, q.batch_shape, "rsample_kl")
-    if q.concentration.requires_grad:  # one after the other, as training code may
-        for result in (kl, z):
-            torch.autograd.grad(result.sum(), q.concentration)
+    if q.concentration.requires_grad:  # one after the other: both hang on one op
+        torch.autograd.grad(kl.sum(), q.concentration, retain_graph=True)
+        torch.autograd.grad(z.sum(), q.concentration)
 
 
 def _log_prob(chance: Chance, q: Distribution) -> None:

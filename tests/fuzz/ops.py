@@ -13,8 +13,9 @@ from fuzz.values import Chance
 from torch import Tensor
 
 import svmf.functional as F
+from svmf import _inventory as inventory
 
-SAMPLERS = ("vmf_rsample", "vmf_rsample_kl", "vmf_rsample_with_correction")
+SAMPLERS = inventory.SAMPLERS
 
 
 @dataclass
@@ -208,15 +209,17 @@ def _verify_sample(setting: Setting, arguments: list[Tensor], results: list[Tens
         _finite_where(other, _good_kappa(kappa), "KL or log_ratio")
 
 
-def _function_of_kappa(name: str, low: float = -math.inf, high: float = math.inf) -> Op:
-    op = getattr(torch.ops.svmf, name).default if name.startswith("_") else getattr(F, name)
+def _function_of_kappa(op: inventory.OfKappa) -> Op:
+    public = inventory.is_public(op.name)
+    call = getattr(F, op.name) if public else getattr(torch.ops.svmf, op.name).default
+    inverse = op.argument == "mean_length"
     return Op(
-        name,
-        ("kappa",),
-        lambda s, t: [_column(op(t[0], s.dim))],
-        _of_kappa(low, high),
-        (True,),
-        twice=not name.startswith("_"),
+        op.name,
+        (op.argument,),
+        lambda s, t: [_column(call(t[0], s.dim))],
+        _verify_concentration if inverse else _of_kappa(op.low, op.high),
+        (op.is_differentiable,),
+        twice=public,
     )
 
 
@@ -233,16 +236,23 @@ def _bessel(name: str, order_tensor: bool) -> Op:
     )  # fmt: skip
 
 
-def _of_vectors(name: str, kinds: tuple[str, ...], verify: Verify) -> Op:
-    function = getattr(F, name)
-    columns = name == "householder"
+VERIFY_ROWS = {
+    "vmf_kl": _verify_kl,
+    "vmf_log_prob": _verify_log_prob,
+    "householder": _verify_householder,
+}
+
+
+def _of_vectors(op: inventory.OfRows) -> Op:
+    function = getattr(F, op.name)
+    columns = op.results == ("vector",)
 
     def call(setting: Setting, tensors: list[Tensor]) -> list[Tensor]:
         result = function(*tensors)
         require(result.numel() == setting.rows * (setting.dim if columns else 1), "another shape")
         return [result.reshape(setting.rows, setting.dim) if columns else result.flatten()]
 
-    return Op(name, kinds, call, verify, (True,) * len(kinds))
+    return Op(op.name, op.arguments, call, VERIFY_ROWS[op.name], (True,) * len(op.arguments))
 
 
 def _sampler(name: str) -> Op:
@@ -268,31 +278,22 @@ def _nothing(_: Setting, arguments: list[Tensor], results: list[Tensor]) -> None
 
 
 OPS: tuple[Op, ...] = (
-    *(_bessel(name, t) for name in ("log_iv", "log_ive", "iv_ratio") for t in (False, True)),
+    *(
+        _bessel(name, t)
+        for name in filter(inventory.is_public, inventory.BESSEL)
+        for t in (False, True)
+    ),
     Op(
         "_iv_ratio_grad", ("kappa",),
         lambda s, t: [_column(torch.ops.svmf._iv_ratio_grad.default(s.order, t[0]))], _nothing,
         (True,), twice=False,
     ),
-    _function_of_kappa("vmf_log_norm"),
-    _function_of_kappa("vmf_log_partition", 0.0),
-    _function_of_kappa("vmf_mean_length", 0.0, 1.0),
-    _function_of_kappa("vmf_mean_length_complement", 0.0, 1.0),
-    _function_of_kappa("vmf_kl_uniform", 0.0),
-    _function_of_kappa("vmf_entropy"),
-    _function_of_kappa("_vmf_mean_length_grad", 0.0, 1.0),
-    _function_of_kappa("_vmf_kl_uniform_grad", 0.0),
-    Op(
-        "vmf_concentration", ("mean_length",),
-        lambda s, t: [_column(F.vmf_concentration(t[0], s.dim))], _verify_concentration, (True,),
-    ),
+    *(_function_of_kappa(op) for op in inventory.OF_KAPPA),
     Op(
         "vmf_pathwise_derivative", ("cosine", "kappa"),
         lambda s, t: [_column(F.vmf_pathwise_derivative(*t, s.dim))], _verify_pathwise,
         (True, True),
     ),
-    _of_vectors("vmf_kl", ("vector", "kappa", "vector", "kappa"), _verify_kl),
-    _of_vectors("vmf_log_prob", ("vector", "vector", "kappa"), _verify_log_prob),
-    _of_vectors("householder", ("vector", "vector"), _verify_householder),
+    *(_of_vectors(op) for op in inventory.OF_ROWS if inventory.is_public(op.name)),
     *(_sampler(name) for name in SAMPLERS),
 )  # fmt: skip

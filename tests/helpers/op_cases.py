@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 import svmf.functional as F
+from svmf import _inventory as inventory
 from svmf import reference
 
 ops = torch.ops.svmf
@@ -144,31 +145,15 @@ def _vectors(name: str, dim: int) -> Case:
     )
 
 
-OF_KAPPA = (
-    "vmf_log_norm",
-    "vmf_log_partition",
-    "vmf_mean_length",
-    "vmf_mean_length_complement",
-    "vmf_kl_uniform",
-    "vmf_entropy",
-)
-
-BESSEL = ("log_iv", "log_ive", "iv_ratio")
-OF_VECTORS = ("vmf_kl", "householder", "vmf_log_prob")
+OF_KAPPA = tuple(op.name for op in inventory.public_of_kappa())
+BESSEL = tuple(filter(inventory.is_public, inventory.BESSEL))
+OF_VECTORS = tuple(op.name for op in inventory.OF_ROWS if inventory.is_public(op.name))
 
 CASES = (
-    *(
-        _bessel(name, order)
-        for name in ("log_iv", "log_ive", "iv_ratio")
-        for order in (0.3, 1.0, 40.5)
-    ),
-    *(_bessel_orders(name) for name in ("log_iv", "log_ive", "iv_ratio")),
+    *(_bessel(name, order) for name in BESSEL for order in (0.3, 1.0, 40.5)),
+    *(_bessel_orders(name) for name in BESSEL),
     *(_function_of_kappa(name, dim) for name in OF_KAPPA for dim in (3, 10, 100)),
     *(_function_of_kappa("vmf_concentration", dim, mean_lengths) for dim in (2, 10, 100)),
     *(_pathwise(dim) for dim in (2, 3, 10, 100)),
-    *(
-        _vectors(name, dim)
-        for name in ("vmf_kl", "householder", "vmf_log_prob")
-        for dim in (2, 3, 10)
-    ),
+    *(_vectors(name, dim) for name in OF_VECTORS for dim in (2, 3, 10)),
 )
