@@ -53,7 +53,7 @@ def test_op_is_complete(name: str, overload: str) -> None:
     assert has_kernel(overload, "CPU"), "no kernel for the CPU"
     assert has_fake_kernel(overload), "no fake kernel"
     assert has_kernel(overload, "FuncTorchBatched"), "no batching rule"
-    assert has_kernel(overload, "AutogradCPU"), "neither a derivative nor a reason for its absence"
+    assert has_kernel(overload, "Autograd"), "neither a derivative nor a reason for its absence"
     assert name in FUZZED_RAW, "not among the raw calls of the fuzzer"
     if inventory.is_public(name):
         assert hasattr(F, name), "no function"
