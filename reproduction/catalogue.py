@@ -50,7 +50,7 @@ EXPERIMENTS = {
         "table 1 by the protocol of the released example",
         5,
         lambda w, n, d: mnist.table_jobs(w, n, d, "released"),
-        (),
+        _MNIST_TABLES,
         True,
     ),
     "table2": Experiment("k-NN on MNIST", 3, mnist.table_jobs, _MNIST_TABLES, True),

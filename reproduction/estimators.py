@@ -17,6 +17,7 @@ from reproduction.markdown import (
 from reproduction.mnist import (
     ESTIMATOR_DIMS,
     ESTIMATORS,
+    PROTOCOL_NOTES,
     SETTINGS_NOTE,
     results_of,
     values_of,
@@ -38,7 +39,7 @@ COLUMNS = (
     "p",
 )
 _NOTES = f"""
-{SETTINGS_NOTE.strip()}
+{SETTINGS_NOTE.strip()} {PROTOCOL_NOTES["stated"]}
 
 The last columns compare the LL with that of the pathwise vMF of the same dimension: difference of
 the means with Welch's 95 per cent interval, and the p-value of the test. At d = 2 the sampler

@@ -83,9 +83,18 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def write_table(path: Path, title: str, notes: str, body: str) -> Path:
+def paragraphs(text: str) -> str:
+    """Prose at the width of a page; tables and headings as they are."""
+    parts = filter(None, (part.strip() for part in text.split("\n\n")))
+    return "\n\n".join(
+        part if part.startswith(("|", "#")) else textwrap.fill(" ".join(part.split()), WIDTH)
+        for part in parts
+    )
+
+
+def write_table(path: Path, title: str, notes: str, *parts: str) -> Path:
+    """A page: its title, notes, then tables, headings and further notes as they come."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    paragraphs = (textwrap.fill(" ".join(part.split()), WIDTH) for part in notes.split("\n\n"))
-    text = "\n\n".join(paragraphs).strip()
-    atomic_write(path, f"# {title}\n\n{text}\n\n{body}".encode())
+    text = "\n\n".join(map(paragraphs, (f"# {title}", notes, *parts)))
+    atomic_write(path, f"{text}\n".encode())
     return path
