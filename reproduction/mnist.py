@@ -32,7 +32,8 @@ PROTOCOL_NOTES = {
     "stated": "Stated, in the paper's appendix: KL warm-up over 100 epochs; 10,000 of the 60,000 "
     "training images validate.",
     "released": "Released, in the authors' TensorFlow example: no warm-up; 5,000 of the 60,000 "
-    "training images validate.",
+    "training images validate. (The example trains for 1,000 steps; the stopping rule here is the "
+    "paper's.)",
 }
 # What k-NN is given, by the name of its figures.
 CODES = {

@@ -86,7 +86,7 @@ def likelihoods(workspace: Workspace) -> str:
     for dim in mnist.DIMS:
         for model, letter in table1.MODELS.items():
             ll, *others = (f"{cell[0]:.1f}" for cell in TABLE1[model, dim])
-            rows.append([str(dim), letter, "paper", f"{ll}?", f"{ll}?", *others])
+            rows.append([str(dim), letter, "paper", ll, ll, *others])
             for name, found in protocols.items():
                 runs = found.get((model, dim), [])
                 figures = [mean(mnist.values_of(runs, figure)) for figure in table1.COLUMNS]

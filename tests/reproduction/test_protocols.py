@@ -15,39 +15,60 @@ from reproduction import table1, table2
 from reproduction.agreement import PAPER_RUNS, Cell, agreement
 from reproduction.paper import TABLE1, TABLE2
 from reproduction.record import Workspace
-from reproduction.released_gap import SAMPLES, gamma_gap
+from reproduction.released_gap import SAMPLES, released_gap
 from svmf.functional import vmf_rsample
+from svmf.models import VAE, Bernoulli, SphericalLatent, released_log_likelihood
 
 
 @pytest.mark.parametrize("dim", [1, 2, 5, 10, 40])
-def test_gamma_gap_is_that_of_gamma_draws(dim):
+def test_gap_is_that_of_gamma_draws(dim):
     """4,000 means of 500 draws each; within four standard errors."""
     t = np.random.default_rng(dim).gamma(dim / 2, size=(4000, SAMPLES))
     gaps = scipy.special.logsumexp(t, axis=1) - math.log(SAMPLES) - dim / 2
-    assert abs(gaps.mean() - gamma_gap(dim)) < 4 * gaps.std() / math.sqrt(len(gaps))
+    assert abs(gaps.mean() - released_gap(dim)) < 4 * gaps.std() / math.sqrt(len(gaps))
 
 
-def test_gamma_gap_of_one_draw_is_zero():
-    assert gamma_gap(5, samples=1) == pytest.approx(0, abs=1e-9)
+@pytest.mark.parametrize("kappa", [math.inf, 30.0])
+def test_gap_of_one_draw_is_zero(kappa):
+    assert released_gap(5, kappa, samples=1) == pytest.approx(0, abs=1e-9)
 
 
-@pytest.mark.parametrize(("dim", "kappa"), [(2, 200.0), (10, 600.0), (40, 1000.0)])
-def test_a_vmf_posterior_has_nearly_the_gamma_gap(dim, kappa):
-    """From samples of the vMF itself, kappa as trained models have it: within a tenth of a nat."""
+@pytest.mark.parametrize(("dim", "kappa"), [(2, 2900.0), (3, 20.0), (10, 640.0), (40, 211.0)])
+def test_gap_is_that_of_vmf_samples(dim, kappa):
+    """2,000 means of 500 samples each; within four standard errors."""
     generator = torch.Generator().manual_seed(dim)
-    loc = torch.zeros(500, dim + 1, dtype=torch.float64)
+    loc = torch.zeros(2000, dim + 1, dtype=torch.float64)
     loc[:, 0] = 1
-    z = vmf_rsample(loc, torch.full((500,), kappa).double(), (SAMPLES,), generator=generator)
+    kappas = torch.full((2000,), kappa, dtype=torch.float64)
+    z = vmf_rsample(loc, kappas, (SAMPLES,), generator=generator)
     t = kappa * (1 - z[..., 0])
-    gap = (t.logsumexp(0) - math.log(SAMPLES)).mean() - t.mean()
-    assert abs(float(gap) - gamma_gap(dim)) < 0.1 + 0.005 * dim
+    gaps = t.logsumexp(0) - math.log(SAMPLES) - t.mean()
+    error = float(gaps.std()) / math.sqrt(len(gaps))
+    assert abs(float(gaps.mean()) - released_gap(dim, kappa)) < 4 * error
 
 
-def test_papers_gap_is_the_gamma_gap():
-    """The finding: to 0.3 nats at every d, for S."""
+def test_released_formula_of_a_model_has_the_gap():
+    """`released_log_likelihood` less RE and KL on a model without training, whose posteriors have
+    kappa of their own."""
+    torch.manual_seed(0)
+    model = VAE(20, SphericalLatent(5), Bernoulli(), (16,))
+    x = (torch.rand(300, 20) < 0.3).float()
+    with torch.no_grad():
+        posterior = model.posterior(x)
+        released = torch.stack([released_log_likelihood(model, x).mean() for _ in range(20)])
+        terms = torch.stack([model.elbo_terms(x).mean(1) for _ in range(20)]).double()
+    kappa = float(posterior.concentration.mean())
+    elbo = terms[:, 0] - terms[:, 1]
+    gap = float(released.mean() - elbo.mean())
+    error = math.hypot(float(released.std()), float(elbo.std())) / math.sqrt(20)
+    assert gap == pytest.approx(released_gap(5, kappa), abs=4 * error + 0.01)
+
+
+def test_papers_gap_is_near_the_gamma_gap():
+    """For S: to 0.3 nats at every d in the limit of large kappa."""
     for (model, dim), (ll, elbo, _, _) in TABLE1.items():
         if model == "svae":
-            assert abs(ll[0] - elbo[0] - gamma_gap(dim)) < 0.31
+            assert abs(ll[0] - elbo[0] - released_gap(dim)) < 0.31
 
 
 def drawn_cells(rng, shift=0.0, runs=3):
