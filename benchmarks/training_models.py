@@ -132,7 +132,7 @@ def epoch_overhead(epochs: int = 4) -> float:
         config = make_config("svae", data="digits", epochs=epochs, threads=1)
         run.create(config)
         trainer = Trainer(_SyntheticTask(config, Processes("cpu")), run)
-        trainer._prepare()
+        trainer.prepare()
         evaluate, update = _Clock(trainer._evaluate), _Clock(trainer._optimizer.step)
         trainer._evaluate, trainer._optimizer.step = evaluate, update  # type: ignore[method-assign]
         start = time.perf_counter()

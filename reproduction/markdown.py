@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
-from svmf.training.run_folder import atomic_write
+from svmf.training.files import atomic_write
 
 SIGNIFICANT = 0.01  # as in the paper
 WIDTH = 100  # of the prose

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from svmf.errors import RunError, UserError
-from svmf.training.run_folder import RunFolder, atomic_write
+from svmf.training.files import atomic_write
+from svmf.training.run_folder import RunFolder
 
 
 @dataclass(frozen=True)

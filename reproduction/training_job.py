@@ -10,10 +10,10 @@ from typing import Any
 from reproduction.record import InterruptedRunError, Job
 from svmf.progress import ProgressLine
 from svmf.training import RunConfig, RunFolder, continue_run, start_run
+from svmf.training.checkpoint import load_best
 from svmf.training.environment import RunEnvironment
 from svmf.training.run import make_task
 from svmf.training.task import Task
-from svmf.training.trainer import load_best
 
 AfterTraining = Callable[[Task], None]
 

@@ -16,9 +16,9 @@ from torch import Tensor
 
 from svmf.data import CircleSet, make_circle
 from svmf.training import RunConfig, RunFolder, continue_run, make_config, start_run
+from svmf.training.checkpoint import load_best
 from svmf.training.environment import RunEnvironment
 from svmf.training.run import make_task
-from svmf.training.trainer import load_best
 from svmf.training.vae_task import CIRCLE_POINTS, CIRCLE_SPLIT, VAETask
 
 EPOCHS = 60

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from svmf._torch_private import fused_adam
+from svmf.training.checked import Part
 
 
 class FusedAdam(torch.optim.Adam):
@@ -52,6 +53,30 @@ class FusedAdam(torch.optim.Adam):
 
     # a step that does not say this gets hooks and a profiler's record: a fifth more time
     step.hooked = True  # type: ignore[attr-defined]
+
+    def restore(self, state: Part, steps: int) -> None:
+        """The state that `state_dict` gave after at most so many steps. The kernel trusts its
+        tensors: each is checked against its weight, and copied."""
+        (group,) = self.param_groups
+        weights = group["params"]
+        state.keys(("state", "param_groups"))
+        (stored,) = state["param_groups"].items(1)
+        stored["params"].equal(list(range(len(weights))))
+        for name in set(group) - {"params"}:
+            if name in stored.value:  # versions of torch differ in what they have
+                stored[name].equal(group[name])
+        for number in state["state"].indices(len(weights)):
+            weight, moments = weights[number], state["state"][number]
+            moments.keys(("step", "exp_avg", "exp_avg_sq"))
+            count = moments["step"].tensor(torch.zeros((), device=weight.device), low=1)
+            if float(count) > steps or float(count) % 1:
+                raise moments["step"].misfit(f"a whole number of at most {steps}", f"{count:g}")
+            self.state[weight] = {
+                "step": count,
+                "exp_avg": moments["exp_avg"].tensor(weight),
+                "exp_avg_sq": moments["exp_avg_sq"].tensor(weight, low=0),
+            }
+        self._state_lists = None
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         super().load_state_dict(state_dict)

@@ -183,6 +183,11 @@ def config_options() -> dict[str, Option]:
     return options_of(RunConfig)
 
 
+def fixed_options() -> tuple[str, ...]:
+    """What a run is: the options that its continuation cannot change."""
+    return ("model", *(name for name, item in config_options().items() if not item.said.resumable))
+
+
 def make_config(model: str, **options: Any) -> RunConfig:
     """The model's defaults, overridden by the options that are not None."""
     _known_model(model)

@@ -6,6 +6,8 @@ itself still changes there."""
 import math
 from dataclasses import dataclass
 
+from svmf.training.checked import Part
+
 
 @dataclass
 class EarlyStopping:
@@ -34,10 +36,16 @@ class EarlyStopping:
             "waited": self.waited,
         }
 
-    def restore(self, state: dict[str, float | int]) -> None:
-        self.best_score = float(state["best_score"])
-        self.best_epoch = int(state["best_epoch"])
-        self.waited = int(state["waited"])
+    def restore(self, state: Part, epochs: int) -> None:
+        """What `state` gave after so many epochs."""
+        state.keys(self.state())
+        self.best_epoch = state["best_epoch"].integer(0, epochs)
+        self.waited = state["waited"].integer(0, epochs)
+        self.best_score = -math.inf
+        if self.best_epoch:
+            self.best_score = state["best_score"].number()
+        else:
+            state["best_score"].equal(self.best_score)
 
 
 def warm_up_weight(epoch: int, warm_up: int) -> float:

@@ -11,9 +11,10 @@ from svmf.data import load_graph_named, sample_absent_edges, split_edges
 from svmf.data.graph import edge_keys
 from svmf.errors import ConfigError
 from svmf.models import GraphVAE
+from svmf.training.checked import Part
 from svmf.training.config import RunConfig
 from svmf.training.processes import Processes
-from svmf.training.randomness import Purpose, derived_seed, generator
+from svmf.training.randomness import Purpose, derived_seed, generator, restore_generator
 from svmf.training.task import Task
 
 
@@ -71,8 +72,8 @@ class GraphTask(Task):
     def random_state(self) -> Any:
         return self._draw.get_state()
 
-    def restore_random_state(self, state: Any) -> None:
-        self._draw.set_state(state)
+    def restore_random_state(self, state: Part) -> None:
+        restore_generator(self._draw, state)
 
     def _auc_ap(self, present: Tensor, absent: Tensor) -> dict[str, float]:
         from sklearn.metrics import (  # type: ignore[import-untyped]

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from svmf.training.checked import Part
+
 
 class Purpose(IntEnum):
     WEIGHTS = 0
@@ -51,7 +53,16 @@ def noise_state(device: torch.device) -> dict[str, Any]:
     return state
 
 
-def restore_noise(state: dict[str, Any], device: torch.device) -> None:
-    torch.set_rng_state(state["cpu"])
-    if device.type == "cuda" and "cuda" in state:
-        torch.cuda.set_rng_state(state["cuda"], device)
+def restore_noise(state: Part, device: torch.device) -> None:
+    restore_generator(torch.default_generator, state["cpu"])
+    if device.type == "cuda" and "cuda" in state.value:
+        own = torch.cuda.get_rng_state(device)
+        torch.cuda.set_rng_state(state["cuda"].tensor(own), device)
+
+
+def restore_generator(generator: torch.Generator, state: Part) -> None:
+    content = state.tensor(generator.get_state())
+    try:
+        generator.set_state(content)
+    except RuntimeError:
+        raise state.misfit("the state of a generator", "bytes that are none") from None

@@ -8,8 +8,12 @@ import torch
 from torch import Tensor
 
 from svmf.data import Binarizer
+from svmf.training.checked import Part
 from svmf.training.processes import Processes
 from svmf.training.randomness import Purpose, generator
+
+# Of a Binarizer's state: four words, whether half a word is left over, and that half.
+_STATE_LIMITS = (*[2**64 - 1] * 4, 1, 2**32 - 1)
 
 
 class EpochOrder:
@@ -66,8 +70,9 @@ class BinarizedRows:
     def state(self) -> list[int]:
         return self._binarizer.state()
 
-    def restore(self, state: list[int]) -> None:
-        self._binarizer.restore(state)
+    def restore(self, state: Part) -> None:
+        entries = zip(state.items(len(_STATE_LIMITS)), _STATE_LIMITS, strict=True)
+        self._binarizer.restore([entry.integer(0, limit) for entry, limit in entries])
 
 
 class PlainRows:
@@ -88,8 +93,8 @@ class PlainRows:
     def state(self) -> list[int]:
         return []
 
-    def restore(self, state: list[int]) -> None:
-        pass
+    def restore(self, state: Part) -> None:
+        state.items(0)
 
 
 Rows = BinarizedRows | PlainRows

@@ -9,7 +9,8 @@ import torch
 
 from svmf.errors import RunError
 from svmf.progress import ProgressLine
-from svmf.training.config import RunConfig, check_config, config_options
+from svmf.training.checkpoint import load_best
+from svmf.training.config import RunConfig, check_config, fixed_options
 from svmf.training.environment import RunEnvironment
 from svmf.training.graph_task import GraphTask
 from svmf.training.processes import Processes
@@ -18,7 +19,7 @@ from svmf.training.run_folder import RunFolder
 from svmf.training.semi_supervised_task import SemiSupervisedTask
 from svmf.training.task import Task
 from svmf.training.tensorboard import TensorBoardSink, require_tensorboard
-from svmf.training.trainer import Outcome, Trainer, load_best
+from svmf.training.trainer import Outcome, Trainer
 from svmf.training.vae_task import VAETask
 
 _TASKS: dict[str, type[Task]] = {
@@ -31,11 +32,7 @@ _TASKS: dict[str, type[Task]] = {
 def start_run(config: RunConfig, out: str | os.PathLike[str], **options: Any) -> Outcome:
     """Trains in a new folder. For `options` see `_train`."""
     folder = RunFolder(out)
-    if folder.exists():
-        raise RunError(
-            f"{folder.path}: already holds a run; "
-            "continue it with --resume, or choose another --out"
-        )
+    folder.require_new()
     return _train(config, folder, fresh=True, **options)
 
 
@@ -47,8 +44,7 @@ def continue_run(
     folder = RunFolder(out)
     stored = folder.read_config()
     config = _with_overrides(stored, overrides)
-    fixed = ("model", *(n for n, item in config_options().items() if not item.said.resumable))
-    for name in fixed:
+    for name in fixed_options():
         had, given = getattr(stored, name), getattr(config, name)
         if had != given:
             raise RunError(
@@ -70,18 +66,20 @@ def _train(
         task = make_task(config, processes)
         if tensorboard:
             require_tensorboard()
-        sinks = []
-        if processes.writes:
-            if fresh:
-                folder.create(config)
-            folder.lock()
-            if tensorboard:
-                sinks.append(TensorBoardSink(folder.path / "tensorboard"))
+        trainer = Trainer(task, folder, progress, checkpoint_seconds)
         try:
-            trainer = Trainer(task, folder, progress, checkpoint_seconds, tuple(sinks))
+            if processes.writes:
+                folder.create(config) if fresh else folder.lock()
+            trainer.prepare()
+        except BaseException:
+            folder.abandon() if fresh else folder.unlock()
+            raise
+        try:
+            if tensorboard and processes.writes:
+                trainer.sinks.append(TensorBoardSink(folder.path / "tensorboard"))
             return trainer.run()
         finally:
-            for sink in sinks:
+            for sink in trainer.sinks:
                 sink.close()
             folder.unlock()
 

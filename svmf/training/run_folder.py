@@ -5,12 +5,13 @@
     metrics.jsonl   one line per epoch; a pure function of the configuration, to the bit
     timing.jsonl    one line per epoch: how long it took
     checkpoint.pt   the whole state, replaced atomically
+    .lock           held by the process that trains
 
 metrics.jsonl may be ahead of the checkpoint when a run is killed. The checkpoint knows the length
 that belongs to it, and a continuation cuts the file there.
 """
 
-import fcntl
+import contextlib
 import io
 import json
 import os
@@ -24,12 +25,21 @@ import torch
 
 from svmf.errors import RunError
 from svmf.training.config import RunConfig, config_from_json
+from svmf.training.files import (
+    FileLock,
+    atomic_write,
+    is_file,
+    named_trouble,
+    read_file,
+    remove_temporaries,
+    require_regular,
+)
 
 _MAX_CONFIG_BYTES = 1 << 20  # an honest one has less than one kilobyte
 
 
 class RunFolder:
-    """The files of one run: configuration, metrics, timing, checkpoint. Writes are atomic."""
+    """The files of one run, and who may write them."""
 
     CONFIG = "config.json"
     METRICS = "metrics.jsonl"
@@ -38,7 +48,8 @@ class RunFolder:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        self._lock: io.IOBase | None = None
+        self._lock: FileLock | None = None
+        self._made: list[Path] = []  # folders that this object made, the outermost first
 
     @property
     def config_path(self) -> Path:
@@ -53,51 +64,83 @@ class RunFolder:
         return self.path / self.METRICS
 
     def exists(self) -> bool:
-        return self.config_path.is_file()
+        return is_file(self.config_path)
+
+    def require_new(self) -> None:
+        """Refuses a folder that holds a run, or remains of one."""
+        if self.exists():
+            raise RunError(
+                f"{self.path}: already holds a run; "
+                "continue it with --resume, or choose another --out"
+            )
+        for name in (self.CONFIG, self.CHECKPOINT, self.METRICS, self.TIMING):
+            if os.path.lexists(self.path / name):
+                raise RunError(f"{self.path}: has a {name} but no run; choose another --out")
 
     def create(self, config: RunConfig) -> None:
-        try:
+        """Locks a new run before anything of it is written. After an error, `abandon` it."""
+        self.require_new()
+        missing = [f for f in (self.path, *self.path.parents) if not os.path.lexists(f)]
+        with named_trouble(self.path, "cannot be made"):
             self.path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise RunError(f"{self.path}: cannot be made: {error.strerror}") from error
+        self._made = missing[::-1]
+        self.lock()
+        try:
+            self.require_new()  # nobody else began in between
+        except RunError:
+            self.unlock()
+            raise
         atomic_write(self.config_path, config.to_json().encode())
+
+    def abandon(self) -> None:
+        """A new run that could not begin leaves nothing behind: the next start is not refused."""
+        if self._lock is None:
+            return
+        for name in (self.CHECKPOINT, self.METRICS, self.CONFIG):
+            with contextlib.suppress(OSError):
+                (self.path / name).unlink()
+        self.unlock(remove=True)
+        for folder in reversed(self._made):
+            with contextlib.suppress(OSError):  # somebody else's files are in it
+                folder.rmdir()
 
     def lock(self) -> None:
         """Refuses a second process on the same run. The lock ends with the process, however."""
-        try:
-            stream = (self.path / ".lock").open("w")
-        except OSError as error:
-            raise RunError(f"{self.path}: not writable: {error.strerror}") from error
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            stream.close()
-            raise RunError(f"{self.path}: another process is training this run") from None
-        self._lock = stream
+        lock = FileLock(self.path / ".lock")
+        with named_trouble(self.path, "not writable"):
+            if not lock.acquire():
+                raise RunError(f"{self.path}: another process is training this run")
+        for name in (self.METRICS, self.TIMING):
+            try:
+                require_regular(self.path / name)
+            except RunError:
+                lock.release()
+                raise
+        self._lock = lock
+        for name in (self.CONFIG, self.CHECKPOINT):
+            remove_temporaries(self.path / name)
 
-    def unlock(self) -> None:
+    def unlock(self, remove: bool = False) -> None:
         if self._lock is not None:
-            self._lock.close()
+            self._lock.release(remove)
             self._lock = None
 
     def read_config(self) -> RunConfig:
-        try:
-            if self.config_path.stat().st_size > _MAX_CONFIG_BYTES:
-                raise RunError(f"{self.config_path}: larger than {_MAX_CONFIG_BYTES >> 20} MiB")
-            text = self.config_path.read_text()
-        except FileNotFoundError:
-            raise RunError(f"{self.path}: not a run folder (no {self.CONFIG} in it)") from None
-        except (OSError, UnicodeDecodeError) as error:
-            raise RunError(f"{self.config_path}: cannot be read: {error}") from error
+        content = read_file(self.config_path, _MAX_CONFIG_BYTES)
+        if content is None:
+            raise RunError(f"{self.path}: not a run folder (no {self.CONFIG} in it)")
+        with named_trouble(self.config_path, "cannot be read"):
+            text = content.decode()
         return config_from_json(text, str(self.config_path))
 
     def require_space(self, expected_bytes: int) -> None:
         """Two checkpoints must fit: the new one is written before the old one goes."""
-        free = shutil.disk_usage(self.path).free
+        with named_trouble(self.path, "free space is unknown"):
+            free = shutil.disk_usage(self.path).free
         if free < 2 * expected_bytes:
             raise RunError(
-                f"{self.path}: {free / 1e6:.0f} MB are free, but the checkpoints of this run "
-                f"need {2 * expected_bytes / 1e6:.0f} MB"
+                f"{self.path}: {free / 1e6:.3f} MB are free, but the checkpoints of this run "
+                f"need {2 * expected_bytes / 1e6:.3f} MB"
             )
 
     def save_checkpoint(self, state: dict[str, Any]) -> None:
@@ -107,13 +150,11 @@ class RunFolder:
             atomic_write(self.checkpoint_path, content)
 
     def load_checkpoint(self) -> dict[str, Any] | None:
-        """The state, or None if the run has none yet. Only tensors and plain data are admitted."""
-        try:
-            content = self.checkpoint_path.read_bytes()
-        except FileNotFoundError:
+        """The state, or None if the run has none yet. Only tensors and plain data are admitted;
+        what they are is for `svmf.training.checked` to find out."""
+        content = read_file(self.checkpoint_path)
+        if content is None:
             return None
-        except OSError as error:
-            raise RunError(f"{self.checkpoint_path}: cannot be read: {error.strerror}") from error
         try:
             _check_archive(content)
             state = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
@@ -128,33 +169,44 @@ class RunFolder:
         return state
 
     def append(self, name: str, record: dict[str, Any]) -> None:
-        try:
-            with (self.path / name).open("a") as stream:
-                stream.write(json.dumps(record) + "\n")
-        except OSError as error:
-            raise RunError(
-                f"{self.path / name}: cannot be written: {error.strerror}; "
-                f"the last checkpoint is intact: free some space and continue with --resume"
-            ) from error
+        after = "; the last checkpoint is intact: free some space and continue with --resume"
+        with (
+            named_trouble(self.path / name, "cannot be written", after),
+            (self.path / name).open("a") as stream,
+        ):
+            stream.write(json.dumps(record) + "\n")
 
     def metrics_length(self) -> int:
         """The length in bytes of the metrics, once they are safely on disk."""
-        try:
-            with self.metrics_path.open("ab") as stream:
-                os.fsync(stream.fileno())
-                return stream.tell()
-        except OSError as error:
-            raise RunError(f"{self.metrics_path}: cannot be written: {error.strerror}") from error
+        with (
+            named_trouble(self.metrics_path, "cannot be written"),
+            self.metrics_path.open("ab") as stream,
+        ):
+            os.fsync(stream.fileno())
+            return stream.tell()
+
+    def require_metrics(self, length: int, epochs: int) -> None:
+        """Refuses metrics whose first `length` bytes are not those of so many epochs."""
+        content = read_file(self.metrics_path) or b""
+        if len(content) < length:
+            raise RunError(
+                f"{self.metrics_path}: has {len(content)} bytes, "
+                f"but the checkpoint was made after {length}"
+            )
+        records = list(_json_lines(self.metrics_path, content[:length]))
+        numbered = all(record.get("epoch") == n for n, record in enumerate(records, 1))
+        whole_lines = content[:length][-1:] in (b"", b"\n")
+        if len(records) != epochs or not numbered or not whole_lines:
+            raise RunError(
+                f"{self.metrics_path}: the first {length} bytes are not the {epochs} epochs "
+                "that the checkpoint was made after"
+            )
 
     def cut_metrics(self, length: int) -> None:
         """Drops what was written after the checkpoint."""
-        have = self.metrics_path.stat().st_size if self.metrics_path.exists() else 0
-        if have < length:
-            raise RunError(
-                f"{self.metrics_path}: has {have} bytes, but the checkpoint was made after {length}"
-            )
-        if have > length:
-            os.truncate(self.metrics_path, length)
+        with named_trouble(self.metrics_path, "cannot be written"):
+            if is_file(self.metrics_path) and self.metrics_path.stat().st_size > length:
+                os.truncate(self.metrics_path, length)
 
     def read_metrics(self) -> list[dict[str, Any]]:
         return list(read_json_lines(self.metrics_path))
@@ -167,16 +219,20 @@ class RunFolder:
 
 def read_json_lines(path: Path) -> Iterator[dict[str, Any]]:
     """The records of a JSON-lines file. A last line without its end, left by a kill, is skipped."""
-    if not path.exists():
-        return
-    with path.open() as stream:
-        for number, line in enumerate(stream, 1):
-            if not line.endswith("\n"):
-                return
-            try:
-                yield json.loads(line)
-            except json.JSONDecodeError as error:
-                raise RunError(f"{path}, line {number}: not JSON: {error}") from error
+    yield from _json_lines(path, read_file(path) or b"")
+
+
+def _json_lines(path: Path, content: bytes) -> Iterator[dict[str, Any]]:
+    *lines, _ = content.split(b"\n")
+    for number, line in enumerate(lines, 1):
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            reason = type(error).__name__ if isinstance(error, RecursionError) else error
+            raise RunError(f"{path}, line {number}: not JSON: {reason}") from error
+        if not isinstance(record, dict):
+            raise RunError(f"{path}, line {number}: expected a JSON object")
+        yield record
 
 
 def _check_archive(content: bytes) -> None:
@@ -189,24 +245,3 @@ def _check_archive(content: bytes) -> None:
         damaged = archive.testzip()
         if damaged is not None:
             raise ValueError(f"wrong checksum of {damaged}")
-
-
-def atomic_write(path: Path, content: bytes | memoryview) -> None:
-    """The file has either its old content or all of the new one, after a crash too."""
-    temporary = path.with_name(f".{path.name}.tmp")
-    try:
-        with temporary.open("wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(temporary, path)
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)  # the new name itself must reach the disk
-        finally:
-            os.close(folder)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise RunError(
-            f"{path}: cannot be written: {error.strerror}; what was there before is intact"
-        ) from error

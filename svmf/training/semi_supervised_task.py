@@ -10,6 +10,7 @@ from torch import Tensor
 from svmf.data import load_images_named
 from svmf.errors import ConfigError, DataError
 from svmf.models import Bernoulli, SemiSupervisedVAE, balanced_subset
+from svmf.training.checked import Part
 from svmf.training.config import RunConfig
 from svmf.training.processes import Processes
 from svmf.training.randomness import Purpose, generator, noise_from
@@ -112,8 +113,9 @@ class SemiSupervisedTask(Task):
     def random_state(self) -> Any:
         return [self.unlabelled.state(), self.labelled.state(), self._labels_needed]
 
-    def restore_random_state(self, state: Any) -> None:
-        unlabelled, labelled, self._labels_needed = state
+    def restore_random_state(self, state: Part) -> None:
+        unlabelled, labelled, needed = state.items(3)
+        self._labels_needed = None if needed.value is None else needed.number()
         self.unlabelled.restore(unlabelled)
         self.labelled.restore(labelled)
 

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from svmf.models import LATENTS, Latent
+from svmf.training.checked import Part
 from svmf.training.config import RunConfig
 from svmf.training.processes import Processes
 
@@ -63,7 +64,8 @@ class Task(ABC):
         data and tensors."""
 
     @abstractmethod
-    def restore_random_state(self, state: Any) -> None: ...
+    def restore_random_state(self, state: Part) -> None:
+        """Takes what `random_state` gave, as far as it could have given it."""
 
     def latent(self, index: int = 0, dim: int | None = None) -> Latent[Any]:
         """The index-th latent of the configured model."""

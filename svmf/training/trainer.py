@@ -18,6 +18,8 @@ from torch import Tensor, nn
 from svmf.errors import NonFiniteError, RunError
 from svmf.progress import ProgressLine
 from svmf.training.adam import FusedAdam
+from svmf.training.checked import Part, weights_like
+from svmf.training.checkpoint import misfits_named, stored_state
 from svmf.training.diagnosis import finite_weights, offending_tensor
 from svmf.training.early_stopping import EarlyStopping, warm_up_weight
 from svmf.training.gradients import Evaluate, by_autograd, captured
@@ -47,9 +49,7 @@ class Trainer:
         folder: RunFolder,
         progress: ProgressLine | None = None,
         checkpoint_seconds: float = 20.0,
-        sinks: tuple[Any, ...] = (),
     ) -> None:
-        """`sinks` have a method `write(epoch, record)`, called once per epoch on the writer."""
         self.task = task
         self.config = task.config
         self.folder = folder
@@ -57,7 +57,7 @@ class Trainer:
         self.device = task.device
         self._progress = progress or ProgressLine(enabled=False)
         self._checkpoint_seconds = checkpoint_seconds
-        self._sinks = sinks
+        self.sinks: list[Any] = []  # with `write(epoch, record)`, called after each epoch
         self._weights = list(task.model.parameters())
         self._evaluate = self._evaluation()
         self._optimizer = FusedAdam(self._weights, self.config.lr)
@@ -70,9 +70,8 @@ class Trainer:
         torch.manual_seed(derived_seed(Purpose.NOISE, self.config.seed, self.processes.rank))
 
     def run(self) -> Outcome:
-        """Trains to the end, or until Ctrl-C; from the folder's checkpoint if it has one."""
+        """Trains to the end, or until Ctrl-C, once `prepare` was called."""
         with Interruption() as interruption:
-            self._prepare()
             started = time.monotonic()
             while self._epoch <= self.config.epochs and not self._stopping.exhausted:
                 if not self._train_epoch(interruption):
@@ -100,16 +99,19 @@ class Trainer:
 
         return evaluate
 
-    def _prepare(self) -> None:
-        state = self.folder.load_checkpoint()
+    def prepare(self) -> None:
+        """From the folder's checkpoint if it has one; otherwise the first one is written. An
+        unwritable or full folder is found now, not after an hour."""
+        state = stored_state(self.folder, self.config)
         if state is not None:
-            self._restore(state)
+            with misfits_named(self.folder):
+                self._restore(state)
         if self.processes.writes:
             # weights, Adam's two moments and the best weights: what a later checkpoint will hold
             weights = sum(weight.numel() * weight.element_size() for weight in self._weights)
             self.folder.require_space(4 * weights + (1 << 16))
         if state is None:
-            self._save()  # an unwritable folder is found now, not after an hour
+            self._save()
         self._saved = time.monotonic()
 
     def _train_epoch(self, interruption: Interruption) -> bool:
@@ -176,7 +178,7 @@ class Trainer:
                     "steps_per_second": round(self.task.steps / seconds, 2),
                 },
             )
-            for sink in self._sinks:
+            for sink in self.sinks:
                 sink.write(self._epoch, record)
             self._progress.update(1.0, self._describe(train))
         self._epoch, self._step = self._epoch + 1, 0
@@ -211,36 +213,35 @@ class Trainer:
             )
         self._saved = time.monotonic()
 
-    def _restore(self, state: dict[str, Any]) -> None:
-        try:
-            if state["processes"] != self.processes.count:
-                raise RunError(
-                    f"{self.folder.checkpoint_path}: made by {state['processes']} processes, "
-                    f"cannot be continued by {self.processes.count}"
-                )
-            self.task.model.load_state_dict(state["model"])
-            self._optimizer.load_state_dict(state["optimizer"])
-            self._stopping.restore(state["stopping"])
-            self._best = dict(state["best"])
-            self._epoch, self._step = int(state["epoch"]), int(state["step"])
-            self._sums = state["sums"][self.processes.rank].to(self.device)
-            length = int(state["metrics_length"])
-            if self._epoch < 1 or not 0 <= self._step <= self.task.steps or length < 0:
-                raise ValueError(f"epoch {self._epoch}, step {self._step}, {length} bytes")
-            if self._sums.shape != self._zero_sums().shape:
-                raise ValueError(f"sums of shape {list(self._sums.shape)}")
-            own = state["random"][self.processes.rank]
-            restore_noise(own["noise"], self.device)
-            self.task.restore_random_state(own["task"])
-            if self.processes.writes:
-                self.folder.cut_metrics(length)
-        except RunError:
-            raise
-        except (KeyError, TypeError, ValueError, IndexError, RuntimeError, AttributeError) as error:
-            first_line = str(error).strip().splitlines()[0] if str(error).strip() else ""
+    def _restore(self, state: Part) -> None:
+        """Everything is checked against this run before it is used."""
+        count = state["processes"].integer(1)
+        if count != self.processes.count:
             raise RunError(
-                f"{self.folder.checkpoint_path}: does not fit this run: {first_line}"
-            ) from error
+                f"{self.folder.checkpoint_path}: made by {count} processes, "
+                f"cannot be continued by {self.processes.count}"
+            )
+        self._epoch = state["epoch"].integer(1)
+        self._step = state["step"].integer(0, self.task.steps)
+        done = (self._epoch - 1) * self.task.steps + self._step
+        length = state["metrics_length"].integer(0)
+        self.folder.require_metrics(length, self._epoch - 1)
+        weights = weights_like(self.task.model, state["model"])
+        self._optimizer.restore(state["optimizer"], done)
+        self._stopping.restore(state["stopping"], self._epoch - 1)
+        self._best = {}
+        if self._stopping.best_epoch:
+            best = weights_like(self.task.model, state["best"])
+            self._best = {name: weight.cpu() for name, weight in best.items()}
+        sums = list(state["sums"].items(count))[self.processes.rank]
+        self._sums = sums.tensor(self._zero_sums())
+        own = list(state["random"].items(count))[self.processes.rank]
+        own.keys(("noise", "task"))
+        self.task.restore_random_state(own["task"])
+        restore_noise(own["noise"], self.device)
+        self.task.model.load_state_dict(weights)
+        if self.processes.writes:
+            self.folder.cut_metrics(length)
 
     def _non_finite(self, batch: tuple[Tensor, ...] | None, loss: float) -> NonFiniteError:
         done = (self._epoch - 1) * self.task.steps + self._step
@@ -272,18 +273,3 @@ class Trainer:
     def _describe(self, figures: dict[str, float]) -> str:
         shown = "  ".join(f"{name} {value:.4g}" for name, value in figures.items())
         return f"epoch {self._epoch}/{self.config.epochs}  {shown}"
-
-
-def load_best(task: Task, folder: RunFolder) -> int:
-    """Puts the weights of the best epoch into the task's model and returns that epoch."""
-    state = folder.load_checkpoint()
-    if state is None:
-        raise RunError(f"{folder.path}: no checkpoint yet")
-    try:
-        best_epoch = int(state["stopping"]["best_epoch"])
-        task.model.load_state_dict(state["best"] if best_epoch else state["model"])
-    except (KeyError, TypeError, ValueError, RuntimeError, AttributeError) as error:
-        first_line = str(error).strip().splitlines()[0] if str(error).strip() else ""
-        raise RunError(f"{folder.checkpoint_path}: does not fit this run: {first_line}") from error
-    task.model.eval()
-    return best_epoch

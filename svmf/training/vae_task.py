@@ -20,6 +20,7 @@ from svmf.models import (
     nearest_labels,
     released_log_likelihood,
 )
+from svmf.training.checked import Part
 from svmf.training.config import RunConfig
 from svmf.training.processes import Processes
 from svmf.training.randomness import Purpose, generator, noise_from
@@ -107,7 +108,7 @@ class VAETask(Task):
     def random_state(self) -> Any:
         return self.train.state()
 
-    def restore_random_state(self, state: Any) -> None:
+    def restore_random_state(self, state: Part) -> None:
         self.train.restore(state)
 
     def _held_out(self, part: str, *entropy: int) -> Rows:

@@ -21,7 +21,7 @@ from svmf.errors import RunError
 from svmf.training import RunFolder, continue_run, start_run
 
 ERRORS = (errno.ENOSPC, errno.EACCES, errno.EROFS, errno.EIO)
-WRITING = ("w", "wb", "a", "ab", "r+b")
+WRITING = ("w", "wb", "xb", "a", "ab", "r+b")
 
 
 class FailingDisk:
