@@ -10,12 +10,12 @@ import statistics
 
 import torch
 
+from svmf.training.checkpoint import load_best
 from svmf.training.processes import Processes
 from svmf.training.randomness import Purpose, noise_from
 from svmf.training.rows import BinarizedRows
 from svmf.training.run import make_task
 from svmf.training.run_folder import RunFolder
-from svmf.training.trainer import load_best
 from svmf.training.vae_task import EVALUATION_ROWS, VAETask
 
 # Standard deviations in nats that this script gave for the test ELBO and for RE, over 12
