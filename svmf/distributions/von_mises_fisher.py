@@ -5,14 +5,22 @@ Density C_m(kappa) exp(kappa mu.z) on S^(m-1) with respect to the surface measur
 costs time is one call of `svmf.functional`.
 """
 
+from typing import Any
+
 import torch
 from torch import Generator, Tensor
 from torch.types import _size
 
 from svmf import functional as F
 from svmf._gradients import PATHWISE
+from svmf.distributions._data import as_tensor
 from svmf.distributions._directional import DirectionalDistribution
-from svmf.distributions._fit import mean_direction
+from svmf.distributions._fit import (
+    effective_count,
+    marginal_concentration,
+    mean_direction,
+    read_directions,
+)
 from svmf.distributions._marginal import cosine_cdf
 
 
@@ -116,20 +124,39 @@ class VonMisesFisher(DirectionalDistribution):
 
     @classmethod
     def fit(
-        cls, value: Tensor, weights: Tensor | None = None, *, validate_args: bool | None = None
+        cls,
+        value: Any,
+        weights: Any | None = None,
+        *,
+        normalize: bool = False,
+        bias_correction: bool = False,
+        validate_args: bool | None = None,
     ) -> "VonMisesFisher":
         """The maximum-likelihood distribution of the unit vectors `value`, [n, *batch, m].
 
         Args:
-            value: the data; the first dimension runs over the observations, and further ones over
-                independent data sets, so that `fit(q.sample((n,)))` has the batch shape of `q`.
+            value: the data, a tensor, an array or a data frame; the first dimension runs over the
+                observations, and further ones over independent data sets, so that
+                `fit(q.sample((n,)))` has the batch shape of `q`.
             weights: non-negative weights of the observations, [n] or [n, *batch].
+            normalize: divide the rows by their norms, instead of refusing norms other than 1.
+            bias_correction: estimate the concentration from the likelihood of the length of the
+                resultant alone. The usual estimate is too large where n is not many times m:
+                chance alone makes a resultant of length sqrt(n). No gradient reaches the data.
 
         Data that all point the same way have no finite maximum: the concentration then stops at
         1e10, or 1e6 in float32 and below. Data without any direction give concentration 0 and loc
         e1.
         """
-        direction, length = mean_direction(value, weights, name=f"{cls.__name__}.fit")
-        largest = 1e10 if value.dtype == torch.float64 else 1e6
-        kappa = F.vmf_concentration(length, value.shape[-1]).clamp(max=largest)
+        name = f"{cls.__name__}.fit"
+        value = read_directions(value, name=name, normalize=normalize)
+        if weights is not None and not isinstance(weights, Tensor):
+            weights = as_tensor(weights, name=name, argument="weights")
+        direction, length = mean_direction(value, weights, name=name)
+        if bias_correction:
+            count = effective_count(value, weights)
+            kappa = marginal_concentration(length, count, value.shape[-1])
+        else:
+            kappa = F.vmf_concentration(length, value.shape[-1])
+        kappa = kappa.clamp(max=1e10 if value.dtype == torch.float64 else 1e6)
         return cls(direction.to(value.dtype), kappa.to(value.dtype), validate_args=validate_args)

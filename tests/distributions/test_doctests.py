@@ -16,7 +16,8 @@ MODULES = [
     "svmf.distributions.hyperspherical_uniform",
     "svmf.distributions.power_spherical",
     "svmf.distributions.von_mises_fisher",
-    "svmf.mixture",
+    "svmf.mixture.spherical_kmeans",
+    "svmf.mixture.von_mises_fisher",
 ]
 
 

@@ -82,7 +82,9 @@ def test_gradient_reaches_the_data(exact):
     ("error", "value", "weights", "message"),
     [
         (TypeError, torch.ones(4, 3, dtype=torch.int64), None, "`value`.*floating.*int64"),
-        (TypeError, [[1.0, 0.0]], None, "`value`.*tensor.*list"),
+        (ValueError, [["a", "b"]], None, "`value` to hold numbers"),
+        (ValueError, 3 * torch.eye(3), None, r"unit vectors.*norm 3 at \[0\] \(3 of 3 wrong\)"),
+        (ValueError, torch.full((2, 3), torch.nan), None, r"`value` to be finite.*\[0\]"),
         (ValueError, torch.ones(3), None, r"`value` of shape \[n, ..., m\].*\[3\]"),
         (ValueError, torch.ones(0, 3), None, r"n >= 1.*\[0, 3\]"),
         (ValueError, torch.eye(3), torch.ones(2), r"`weights` of shape \[3\].*\[2\]"),
@@ -101,3 +103,93 @@ def test_recovers_a_large_concentration(exact):
     torch.manual_seed(3)
     fitted = VonMisesFisher.fit(truth.sample((20_000,)))
     assert math.isclose(fitted.concentration.item(), 1e5, rel_tol=0.05)
+
+
+def test_rows_of_other_norms(exact):
+    """500 Gaussian rows in R^384: normalised they are nearly uniform, as they are they mislead."""
+    generator = torch.Generator().manual_seed(0)
+    rows = torch.randn(500, 384, generator=generator)
+    with pytest.raises(
+        ValueError, match=r"norm 1[89].* at \[0\] \(500 of 500 wrong\).*normalize=True"
+    ):
+        VonMisesFisher.fit(rows)
+    unit = rows / rows.norm(dim=-1, keepdim=True)
+    fitted = VonMisesFisher.fit(rows, normalize=True)
+    torch.testing.assert_close(fitted.concentration, VonMisesFisher.fit(unit).concentration)
+    tiny = VonMisesFisher.fit(rows * 1e-30, normalize=True)
+    torch.testing.assert_close(tiny.concentration, fitted.concentration)
+    with pytest.raises(ValueError, match=r"with a direction in `value`, got norm 0 at \[1\]"):
+        VonMisesFisher.fit(torch.eye(3) * torch.tensor([1.0, 0.0, 2.0])[:, None], normalize=True)
+
+
+def test_arrays_and_frames(exact):
+    data = torch.nn.functional.normalize(exact.directions(30, 4) + 1, dim=-1)
+    weights = torch.rand(30, dtype=torch.float64)
+    ours = VonMisesFisher.fit(data, weights)
+
+    class Frame:
+        columns = "abcd"
+
+        def to_numpy(self):
+            return data.numpy()
+
+    read_only = data.numpy().copy()
+    read_only.setflags(write=False)
+    for given in (data.numpy(), data.tolist(), Frame(), read_only, data.numpy()[::-1][::-1]):
+        fitted = VonMisesFisher.fit(given, weights.numpy())
+        assert torch.equal(fitted.loc, ours.loc)
+        assert torch.equal(fitted.concentration, ours.concentration)
+    assert VonMisesFisher.fit(data.float().numpy()).loc.dtype == torch.float32
+
+
+@pytest.mark.parametrize(("dim", "count"), [(2, 5), (3, 10), (50, 20), (384, 40)])
+@pytest.mark.parametrize("kappa", [0.5, 10.0, 1e3, 1e6])
+def test_bias_correction_solves_its_equation(exact, dim, count, kappa):
+    """n A(kappa) = R A(kappa R), checked with mpmath."""
+    truth = VonMisesFisher(exact.directions(dim), kappa)
+    data = truth.sample((count,), generator=torch.Generator().manual_seed(dim))
+    fitted = VonMisesFisher.fit(data, bias_correction=True).concentration.item()
+    resultant = data.sum(0).norm().item()
+    if resultant**2 <= count:
+        assert fitted == 0
+        return
+    assert fitted < VonMisesFisher.fit(data).concentration.item()
+
+    def mean_length(k):
+        return mpmath.besseli(dim / 2, k) / mpmath.besseli(dim / 2 - 1, k)
+
+    with mpmath.workdps(40):
+
+        def excess(k):
+            return count * mean_length(k) - resultant * mean_length(k * resultant)
+
+        assert excess(mpmath.mpf(fitted) * (1 - 1e-6)) < 0 < excess(mpmath.mpf(fitted) * (1 + 1e-6))
+
+
+def test_bias_correction_takes_the_bias_away():
+    """m = 4096, n = 10,000, kappa = 10: the usual estimate is four times too large."""
+    dim, count = 4096, 10_000
+    loc = torch.zeros(dim)
+    loc[0] = 1
+    data = VonMisesFisher(loc, 10.0).sample((count,), generator=torch.Generator().manual_seed(0))
+    assert VonMisesFisher.fit(data).concentration.item() > 35
+    # R^2 = n^2 A^2 + n +- ...: the estimate has a standard deviation of about 1.
+    assert abs(VonMisesFisher.fit(data, bias_correction=True).concentration.item() - 10) < 3
+
+
+def test_bias_correction_on_average():
+    """The mean over 4,000 data sets of 10 observations, where the usual estimate is 11 % off."""
+    loc = torch.zeros(4000, 3, dtype=torch.float64)
+    loc[:, 0] = 1
+    data = VonMisesFisher(loc, 50.0).sample((10,), generator=torch.Generator().manual_seed(0))
+    corrected = VonMisesFisher.fit(data, bias_correction=True).concentration
+    usual = VonMisesFisher.fit(data).concentration
+    # For large kappa 2 kappa (n - R) is chi-square with 2 (n - 1) degrees: E[1/chi^2] = 1/16.
+    assert usual.mean().item() == pytest.approx(50 * 20 / 16, rel=0.04)
+    assert corrected.mean().item() == pytest.approx(50 * 18 / 16, rel=0.04)
+    # Its median is right, as that of the usual estimate is not.
+    assert corrected.median().item() == pytest.approx(50, rel=0.05)
+    # Weights that are all equal change nothing, whatever their scale.
+    weights = torch.full((10,), 0.1, dtype=torch.float64)
+    weighted = VonMisesFisher.fit(data, weights, bias_correction=True).concentration
+    torch.testing.assert_close(weighted, corrected, rtol=1e-6, atol=0)

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""Directions as users have them: tensors, NumPy arrays, data frames, lists.
+
+One reader and one check for every entry that takes data. Rows that are not unit vectors are
+refused with the norm that was met, or divided by it on request: a fit to rows of another length
+would be wrong and say nothing.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from svmf._torch_private import readable
+from svmf.constraints import UNIT_TOLERANCES
+from svmf.distributions._checks import invalid, unit_vectors_expected
+
+
+def as_tensor(value: Any, *, name: str, argument: str = "value") -> Tensor:
+    """`value` as a tensor of a floating type.
+
+    A tensor must have one already. Arrays, data frames and lists may hold integers too: they become
+    float64.
+    """
+    if not isinstance(value, Tensor):
+        value = _array_as_tensor(value, name=name, argument=argument)
+    if not value.is_floating_point():
+        raise TypeError(
+            f"{name}: expected `{argument}` to be a tensor of a floating type, got {value.dtype}"
+        )
+    return value
+
+
+def _array_as_tensor(value: Any, *, name: str, argument: str) -> Tensor:
+    import numpy
+
+    array = value.to_numpy() if hasattr(value, "to_numpy") else numpy.asarray(value)
+    if numpy.iscomplexobj(array):
+        raise ValueError(f"{name}: expected `{argument}` to be real. Complex data not supported")
+    if array.dtype not in (numpy.float64, numpy.float32, numpy.float16):
+        try:
+            array = array.astype(numpy.float64)
+        except ValueError as error:
+            raise ValueError(f"{name}: expected `{argument}` to hold numbers: {error}") from None
+    if not array.flags.writeable or any(step < 0 for step in array.strides):
+        array = array.copy()  # torch shares the memory of arrays that it may write to
+    return torch.from_numpy(numpy.ascontiguousarray(array))
+
+
+def unit_vectors(
+    value: Tensor, *, name: str, argument: str = "value", normalize: bool = False
+) -> Tensor:
+    """`value` [..., m] if its vectors have norm 1, divided by their norms if `normalize`."""
+    if value.numel() == 0:
+        return value
+    if normalize:
+        # The largest entry first: the square of a large or small one has no place in its type.
+        largest = value.detach().abs().amax(-1, keepdim=True)
+        if readable(value):
+            _refuse_without_direction(largest.squeeze(-1), name, argument)
+        scaled = value / largest
+        return scaled / torch.linalg.vector_norm(scaled, dim=-1, keepdim=True)
+    if not readable(value):
+        return value
+    norm = torch.linalg.vector_norm(value.detach(), dim=-1)
+    low, high = (bound.item() for bound in norm.aminmax())
+    tolerance = UNIT_TOLERANCES[value.dtype]
+    if not (low >= 1 - tolerance and high <= 1 + tolerance):
+        _refuse_without_direction(norm, name, argument)
+        right = (norm - 1).abs() <= tolerance
+        expected = unit_vectors_expected(value.dtype)
+        message = invalid(name, argument, expected, "norm", norm, right)
+        raise ValueError(f"{message}; pass normalize=True to divide by the norms")
+    return value
+
+
+def _refuse_without_direction(size: Tensor, name: str, argument: str) -> None:
+    """Raises if the size of a vector is 0 or not finite."""
+    if not bool(size.isfinite().all()):
+        at = (~size.isfinite()).nonzero()[0].tolist()
+        raise ValueError(f"{name}: expected `{argument}` to be finite, got NaN or inf at {at}")
+    if not bool((size > 0).all()):
+        at = (size == 0).nonzero()[0].tolist()
+        raise ValueError(
+            f"{name}: expected vectors with a direction in `{argument}`, got norm 0 at {at}"
+        )

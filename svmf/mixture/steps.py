@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: MIT
+"""The alternation behind both estimators: score the rows, add them up, move the components.
+
+A `Model` gives each row a score for each component; with soft assignment the scores are joint log
+densities. One pass over the rows takes scores, shares and sums chunk by chunk. Whole-data steps
+are EM (Dempster, Laird and Rubin 1977), or classification EM with hard assignment (Celeux and
+Govaert 1992). Mini-batches move running averages of the sums (stepwise EM, Cappe and Moulines
+2009).
+"""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Generator, Tensor
+
+from svmf.mixture.rows import DenseRows, Rows
+
+# A running average forgets as (t + 2)^-0.7; any exponent in (1/2, 1] converges.
+_FORGETTING = 0.7
+# A score this far below the largest counts as this far: e^-60 is nothing in either type, and what
+# is smaller may be subnormal, which costs a product several times its time.
+_LEAST_SCORE = -60
+# Mini-batch passes without a better objective before the fit counts as converged.
+_PATIENCE = 3
+
+
+class Model(Protocol):
+    """Components that score rows."""
+
+    sharp: Tensor | None  # indices of the components whose sums need float64
+
+    def scores(self, chunk: Rows) -> Tensor:
+        """[n, k] for the rows of a chunk; larger is closer."""
+        ...
+
+
+@dataclass
+class Sums:
+    """What a pass over rows leaves, in float64."""
+
+    count: Tensor  # [k] total share of each component
+    resultant: Tensor  # [k, m] sum of its rows
+    objective: float  # mean over the rows: log likelihood, or best score if hard
+    by_row: Tensor  # [n] the objective of each row
+
+
+@dataclass
+class Outcome:
+    model: Model
+    history: list[float]
+    converged: bool
+    reseeded: int
+
+
+# From sums and the rows to start again from to a model and the number of components that did.
+Update = Callable[[Tensor, Tensor, Tensor], tuple[Model, int]]
+
+
+def pass_over(rows: Rows, weight: Tensor | None, model: Model, *, hard: bool, k: int) -> Sums:
+    """Scores all rows and adds up the shares of each component; `weight` has mean 1."""
+    n, m = rows.shape
+    count = torch.zeros(k, dtype=torch.float64, device=rows.device)
+    resultant = torch.zeros(k, m, dtype=torch.float64, device=rows.device)
+    by_row = torch.empty(n, dtype=rows.dtype, device=rows.device)
+    first = 0
+    for chunk in rows.chunks():
+        last = first + chunk.shape[0]
+        weights = None if weight is None else weight[first:last]
+        scores = model.scores(chunk)
+        if hard:
+            _add_hard(chunk, scores, weights, model, count, resultant, by_row[first:last])
+        else:
+            _add_soft(chunk, scores, weights, model, count, resultant, by_row[first:last])
+        first = last
+    total = by_row.sum(dtype=torch.float64) if weight is None else by_row.double() @ weight
+    return Sums(count, resultant, (total / n).item(), by_row)
+
+
+def _add_soft(
+    chunk: Rows,
+    scores: Tensor,
+    weight: Tensor | None,
+    model: Model,
+    count: Tensor,
+    resultant: Tensor,
+    by_row: Tensor,
+) -> None:
+    # In place: scores become shares of the components.
+    largest, label = scores.max(-1, keepdim=True)
+    share = scores.sub_(largest).clamp_(min=_LEAST_SCORE).exp_()
+    total = share.sum(-1, keepdim=True)
+    by_row.copy_((largest + total.log()).squeeze(-1))
+    if model.sharp is None and isinstance(chunk, DenseRows):
+        # A row whose other shares round to nothing is added to its component: no product.
+        decided = (total == 1).squeeze(-1)
+        if int(decided.sum()) > chunk.shape[0] // 2:
+            own = decided.nonzero().squeeze(-1)
+            weights = None if weight is None else weight[own]
+            _add_labelled(chunk.select(own), label[own, 0], weights, count, resultant)
+            rest = (~decided).nonzero().squeeze(-1)
+            chunk, share, total = chunk.select(rest), share[rest], total[rest]
+            weight = None if weight is None else weight[rest]
+    share.div_(total if weight is None else total / weight[:, None].to(total.dtype))
+    count += share.sum(0, dtype=torch.float64)
+    summed = chunk.sums(share).double()
+    if model.sharp is not None:
+        summed[model.sharp] = chunk.double().sums(share[:, model.sharp].double())
+    resultant += summed
+
+
+def _add_hard(
+    chunk: Rows,
+    scores: Tensor,
+    weight: Tensor | None,
+    model: Model,
+    count: Tensor,
+    resultant: Tensor,
+    by_row: Tensor,
+) -> None:
+    best, label = scores.max(-1)
+    by_row.copy_(best)
+    if model.sharp is not None:
+        chunk = chunk.double()
+    _add_labelled(chunk, label, weight, count, resultant)
+
+
+def _add_labelled(
+    chunk: Rows, label: Tensor, weight: Tensor | None, count: Tensor, resultant: Tensor
+) -> None:
+    ones = torch.ones_like(label, dtype=torch.float64) if weight is None else weight
+    count.index_add_(0, label, ones)
+    share = None if weight is None else weight.to(chunk.dtype)
+    resultant += chunk.sums_by_label(label, share, count.numel()).double()
+
+
+def whole_data_steps(
+    rows: Rows,
+    weight: Tensor | None,
+    model: Model,
+    update: Update,
+    *,
+    hard: bool,
+    k: int,
+    max_iter: int,
+    tol: float,
+    progress: str | None,
+) -> Outcome:
+    """Steps over all rows until the objective grows by less than `tol`."""
+    history: list[float] = []
+    reseeded = 0
+    for _ in range(max_iter):
+        sums = pass_over(rows, weight, model, hard=hard, k=k)
+        history.append(sums.objective)
+        _tell(progress, history)
+        if len(history) > 1 and abs(history[-1] - history[-2]) < tol:
+            return Outcome(model, history, True, reseeded)
+        # An empty component starts again at the rows that are explained worst.
+        worst = rows.dense(sums.by_row.topk(k, largest=False).indices)
+        model, more = update(sums.count, sums.resultant, worst)
+        reseeded += more
+    return Outcome(model, history, False, reseeded)
+
+
+class RunningSums:
+    """The averages that mini-batches move: sums per row."""
+
+    def __init__(self, sums: Sums) -> None:
+        n = sums.by_row.numel()
+        self.count, self.resultant = sums.count / n, sums.resultant / n
+        self.steps = 0
+
+    def move(self, sums: Sums) -> None:
+        rate = (self.steps + 2) ** -_FORGETTING
+        n = sums.by_row.numel()
+        self.count.lerp_(sums.count / n, rate)
+        self.resultant.lerp_(sums.resultant / n, rate)
+        self.steps += 1
+
+
+def batch_step(
+    rows: Rows,
+    weight: Tensor | None,
+    model: Model,
+    update: Update,
+    running: RunningSums,
+    *,
+    hard: bool,
+    k: int,
+) -> tuple[Model, float, int]:
+    """One mini-batch: the moved model, the objective of the batch before, components re-seeded."""
+    sums = pass_over(rows, weight, model, hard=hard, k=k)
+    running.move(sums)
+    worst = rows.dense(sums.by_row.topk(min(k, rows.shape[0]), largest=False).indices)
+    worst = worst.repeat(-(-k // worst.shape[0]), 1)[:k]
+    model, reseeded = update(
+        running.count * rows.shape[0], running.resultant * rows.shape[0], worst
+    )
+    return model, sums.objective, reseeded
+
+
+def mini_batch_steps(
+    rows: Rows,
+    weight: Tensor | None,
+    model: Model,
+    update: Update,
+    running: RunningSums,
+    *,
+    batch_size: int,
+    generator: Generator,
+    hard: bool,
+    k: int,
+    max_iter: int,
+    tol: float,
+    progress: str | None,
+) -> Outcome:
+    """Passes over the rows in random batches until several in a row bring nothing."""
+    history: list[float] = []
+    reseeded, since_best = 0, 0
+    n = rows.shape[0]
+    for _ in range(max_iter):
+        objective = 0.0
+        order = torch.randperm(n, generator=generator, device=rows.device)
+        for index in order.split(batch_size):
+            weights = None if weight is None else weight[index]
+            model, value, more = batch_step(
+                rows.select(index), weights, model, update, running, hard=hard, k=k
+            )
+            objective += value * index.numel() / n
+            reseeded += more
+        improved = not history or objective > max(history) + tol
+        since_best = 0 if improved else since_best + 1
+        history.append(objective)
+        _tell(progress, history)
+        if since_best >= _PATIENCE:
+            return Outcome(model, history, True, reseeded)
+    return Outcome(model, history, False, reseeded)
+
+
+def _tell(progress: str | None, history: list[float]) -> None:
+    if progress is not None:
+        line = progress.format(iteration=len(history) - 1, value=history[-1])
+        print(line, file=sys.stderr)

@@ -1,0 +1,400 @@
+# SPDX-License-Identifier: MIT
+"""A mixture of von Mises-Fisher distributions fitted by EM.
+
+Banerjee, Dhillon, Ghosh, Sra, "Clustering on the unit hypersphere using von Mises-Fisher
+distributions", JMLR 6 (2005) 1345; with the exact maximum-likelihood concentration.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.distributions import Categorical, MixtureSameFamily
+
+from svmf import functional as F
+from svmf.distributions import VonMisesFisher
+from svmf.mixture.estimator import Estimator, in_chunks, like_data
+from svmf.mixture.rows import Rows
+from svmf.mixture.seeding import Directions, draw, generator_from, seeds_for
+from svmf.mixture.steps import (
+    Model,
+    Outcome,
+    RunningSums,
+    batch_step,
+    mini_batch_steps,
+    pass_over,
+    whole_data_steps,
+)
+
+# Above this many times (m - 1) a concentration needs more digits of a cosine than float32 has:
+# 1 - A is about (m - 1) / (2 kappa). Below it, rounding costs at most 3e-5 (m - 1) nats.
+_SHARP = 100
+# The domain of the functions of the vMF distribution, and what float32 holds of it.
+_LARGEST = {torch.float64: 1e10, torch.float32: 1e6}
+
+
+@dataclass(frozen=True)
+class MixtureReport:
+    """How a fit went. `history` is the mean log likelihood before each update."""
+
+    converged: bool
+    n_iter: int
+    log_likelihood: float
+    history: tuple[float, ...]
+    reseeded: int
+
+    def __str__(self) -> str:
+        end = "converged" if self.converged else "stopped at max_iter, not converged,"
+        reseeded = f", {self.reseeded} empty components re-seeded" if self.reseeded else ""
+        return (
+            f"{end} after {self.n_iter} iterations: mean log likelihood "
+            f"{self.log_likelihood:.6g} (start {self.history[0]:.6g}){reseeded}"
+        )
+
+
+class _Components:
+    """The parameters, and with them the joint log density of rows and components."""
+
+    def __init__(self, weights: Tensor, locs: Tensor, concentrations: Tensor) -> None:
+        self.weights, self.locs, self.concentrations = weights, locs, concentrations
+        kappa, dim = concentrations.double(), locs.shape[1]
+        constant = weights.double().log() + F.vmf_log_norm(kappa, dim)  # [k]
+        self._base = constant.to(locs.dtype)
+        self._scaled = (kappa[:, None] * locs.double()).to(locs.dtype)
+        self.sharp: Tensor | None = None
+        if locs.dtype == torch.float32 and bool((kappa > _SHARP * (dim - 1)).any()):
+            self.sharp = (kappa > _SHARP * (dim - 1)).nonzero().squeeze(-1)
+            self._sharp_kappa = kappa[self.sharp]
+            self._sharp_peak = (constant + kappa)[self.sharp]
+            self._sharp_locs = locs[self.sharp].double()
+
+    def double(self) -> "_Components":
+        return _Components(self.weights.double(), self.locs.double(), self.concentrations.double())
+
+    def scores(self, chunk: Rows) -> Tensor:
+        """log(weight) + log C_m(kappa) + kappa mu.x, one product: [n, k].
+
+        For sharp components kappa (mu.x - 1) is taken as -kappa |x - mu|^2 / 2 in float64, which
+        neither cancels nor feels that the norms of float32 vectors are rounded.
+        """
+        joint = chunk.product(self._scaled, self._base)
+        if self.sharp is not None:
+            wide = chunk.double()
+            half_norms = (wide.squared_norms()[:, None] + self._sharp_locs.square().sum(-1)) / 2
+            gap = half_norms - wide.product(self._sharp_locs)
+            joint[:, self.sharp] = (self._sharp_peak - self._sharp_kappa * gap).to(joint.dtype)
+        return joint
+
+
+class VonMisesFisherMixture(Estimator):
+    """A mixture of `n_components` von Mises-Fisher distributions on S^(m-1).
+
+    A scikit-learn estimator that does not need scikit-learn. Data `X` [n, m] are unit vectors: a
+    tensor, an array, a data frame, or a sparse matrix, which stays sparse. Results are tensors for
+    tensors, else arrays; the parameters are tensors. Half types are computed in float32.
+
+    Args:
+        n_components: number of clusters.
+        max_iter: most EM iterations of one start; with `batch_size`, most passes over the data.
+        tol: EM has converged when the mean log likelihood grows by less than this.
+        n_init: number of starts; the one with the highest likelihood wins.
+        seed: the same as `random_state`.
+        max_concentration: bound on each concentration, at most 1e10 (float32 data stop at 1e6).
+            Without it the likelihood is infinite when a component sits on a single point.
+        progress: print one line per iteration to stderr.
+        random_state: seed of the starts and of `sample`: a number, or a generator of NumPy or
+            torch. None draws one from torch's global generator.
+        concentration: "own", one for each component, or "shared", one for all.
+        assignment: "soft" (EM), or "hard" (classification EM: each row belongs to one component).
+        init: "k-means++", "random" (rows drawn by chance), or mean directions [k, m].
+        batch_size: rows in a mini-batch (stepwise EM); None takes all rows in each step.
+        normalize: divide the rows by their norms instead of refusing those that are not 1.
+
+    After `fit`: `weights_` [k], `locs_` [k, m], `concentrations_` [k], `labels_` [n], `report_` (a
+    `MixtureReport`), and as in scikit-learn `converged_`, `n_iter_`, `lower_bound_`.
+
+    >>> import torch
+    >>> from svmf.distributions import VonMisesFisher
+    >>> _ = torch.manual_seed(0)
+    >>> truth = VonMisesFisher(torch.eye(3)[:2], torch.tensor([50.0, 200.0]))
+    >>> data = truth.sample((500,)).reshape(-1, 3)
+    >>> mixture = VonMisesFisherMixture(2, random_state=0).fit(data)
+    >>> mixture
+    VonMisesFisherMixture(n_components=2, random_state=0)
+    >>> mixture.converged_
+    True
+    >>> mixture.predict(torch.eye(3)[:2]).unique().numel()
+    2
+    """
+
+    _kind = "density_estimator"
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        *,
+        max_iter: int = 300,
+        tol: float = 1e-5,
+        n_init: int = 1,
+        seed: int | None = None,
+        max_concentration: float = 1e6,
+        progress: bool = False,
+        random_state: Any = None,
+        concentration: str = "own",
+        assignment: str = "soft",
+        init: Any = "k-means++",
+        batch_size: int | None = None,
+        normalize: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_init = n_init
+        self.seed = seed
+        self.max_concentration = max_concentration
+        self.progress = progress
+        self.random_state = random_state
+        self.concentration = concentration
+        self.assignment = assignment
+        self.init = init
+        self.batch_size = batch_size
+        self.normalize = normalize
+
+    @torch.no_grad()
+    def fit(self, X: Any, y: None = None, sample_weight: Any = None) -> "VonMisesFisherMixture":
+        """Fits the mixture to the unit vectors `X` [n, m]; `y` is ignored."""
+        self._check_parameters()
+        rows = self._read(X, "fit", fitting=True)
+        self._enough_rows(rows, self.n_components, "n_components")
+        weight = self._checked_weight(sample_weight, rows)
+        generator = generator_from(self._random_state(), rows.device)
+        best: Outcome | None = None
+        for start in range(self.n_init):
+            outcome = self._run(rows, weight, generator, start)
+            if best is None or outcome.history[-1] > best.history[-1]:
+                best = outcome
+        assert best is not None
+        assert isinstance(best.model, _Components)
+        self._components = best.model
+        history = tuple(best.history)
+        self.report_ = MixtureReport(
+            best.converged, len(history), history[-1], history, best.reseeded
+        )
+        self._running: RunningSums | None = None
+        self.labels_ = like_data(self._labels(rows), X)
+        return self
+
+    @torch.no_grad()
+    def partial_fit(self, X: Any, y: None = None) -> "VonMisesFisherMixture":
+        """One step of stepwise EM with the rows of a batch, for data that come in pieces.
+
+        The first batch makes the start, and has at least `n_components` rows.
+        """
+        self._check_parameters()
+        first = not self.__sklearn_is_fitted__() or getattr(self, "_running", None) is None
+        rows = self._read(X, "partial_fit", fitting=first)
+        if first:
+            self._enough_rows(rows, self.n_components, "n_components")
+            generator = generator_from(self._random_state(), rows.device)
+            self._components, self._running = self._start(rows, None, generator)
+            self._history: list[float] = []
+            self._reseeded = 0
+        assert self._running is not None
+        model, objective, reseeded = batch_step(
+            rows, None, self._components, self._update, self._running, **self._manner()
+        )
+        assert isinstance(model, _Components)
+        self._components = model
+        self._history.append(objective)
+        self._reseeded += reseeded
+        self.report_ = MixtureReport(
+            False, len(self._history), objective, tuple(self._history), self._reseeded
+        )
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """The most probable component of each row, [n]."""
+        return like_data(self._labels(self._read(X, "predict")), X)
+
+    def predict_proba(self, X: Any) -> Any:
+        """The posterior probability of each component for each row, [n, k]."""
+        rows = self._read(X, "predict_proba")
+        return like_data(in_chunks(rows, lambda c: self._joint(c).softmax(-1)), X)
+
+    def score_samples(self, X: Any) -> Any:
+        """The log density of each row, [n]."""
+        return like_data(self._log_density(self._read(X, "score_samples")), X)
+
+    def score(self, X: Any, y: None = None) -> float:
+        """The mean log density of the rows."""
+        return self._log_density(self._read(X, "score")).double().mean().item()
+
+    def fit_predict(self, X: Any, y: None = None, sample_weight: Any = None) -> Any:
+        """`fit`, then the component of each row."""
+        return self.fit(X, sample_weight=sample_weight).labels_
+
+    def bic(self, X: Any) -> float:
+        """Bayesian information criterion on `X`: smaller is better."""
+        n = self._read(X, "bic").shape[0]
+        return self._free_parameters() * math.log(n) - 2 * n * self.score(X)
+
+    def aic(self, X: Any) -> float:
+        """Akaike's information criterion on `X`: smaller is better."""
+        n = self._read(X, "aic").shape[0]
+        return 2 * self._free_parameters() - 2 * n * self.score(X)
+
+    def distribution(self) -> MixtureSameFamily:
+        """The fitted mixture as a torch distribution."""
+        parameters = self._fitted()
+        return MixtureSameFamily(
+            Categorical(probs=parameters.weights),
+            VonMisesFisher(parameters.locs, parameters.concentrations),
+        )
+
+    @torch.no_grad()
+    def sample(self, n_samples: int = 1) -> tuple[Tensor, Tensor]:
+        """`n_samples` draws [n, m] and the component [n] that each came from."""
+        parameters = self._fitted()
+        generator = generator_from(self._random_state(), parameters.locs.device)
+        component = draw(parameters.weights.double(), n_samples, generator)
+        locs, concentrations = parameters.locs[component], parameters.concentrations[component]
+        return F.vmf_rsample(locs, concentrations, generator=generator), component
+
+    @property
+    def weights_(self) -> Tensor:
+        return self._fitted().weights
+
+    @property
+    def locs_(self) -> Tensor:
+        return self._fitted().locs
+
+    @property
+    def concentrations_(self) -> Tensor:
+        return self._fitted().concentrations
+
+    @property
+    def converged_(self) -> bool:
+        self._fitted()
+        return self.report_.converged
+
+    @property
+    def n_iter_(self) -> int:
+        self._fitted()
+        return self.report_.n_iter
+
+    @property
+    def lower_bound_(self) -> float:
+        self._fitted()
+        return self.report_.log_likelihood
+
+    def _fitted(self) -> _Components:
+        self._require_fitted()
+        return self._components
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_components")
+
+    def _joint(self, chunk: Rows) -> Tensor:
+        """log(weight of component) + log density, [n, k], in the wider type of rows and fit."""
+        components = self._fitted()
+        if components.locs.dtype == torch.float64:
+            chunk = chunk.double()
+        elif chunk.dtype == torch.float64:
+            components = components.double()
+        return components.scores(chunk)
+
+    def _labels(self, rows: Rows) -> Tensor:
+        return in_chunks(rows, lambda chunk: self._joint(chunk).argmax(-1))
+
+    def _log_density(self, rows: Rows) -> Tensor:
+        return in_chunks(rows, lambda chunk: self._joint(chunk).logsumexp(-1))
+
+    def _free_parameters(self) -> int:
+        """Per component m-1 angles and a weight, less one weight; one or k concentrations."""
+        k, m = self.n_components, self._fitted().locs.shape[1]
+        return k * m - 1 + (1 if self.concentration == "shared" else k)
+
+    def _check_parameters(self) -> None:
+        for name in ("n_components", "max_iter", "n_init"):
+            self._expect_whole(name)
+        if self.batch_size is not None:
+            self._expect_whole("batch_size")
+        self._expect(self.tol >= 0, "tol", ">= 0")
+        bound = self.max_concentration
+        self._expect(0 < bound <= 1e10, "max_concentration", "> 0 and at most 1e10")
+        known = ("own", "shared")
+        self._expect(self.concentration in known, "concentration", 'to be "own" or "shared"')
+        known = ("soft", "hard")
+        self._expect(self.assignment in known, "assignment", 'to be "soft" or "hard"')
+        both = self.seed is not None and self.random_state is not None
+        self._expect(not both, "seed", "or `random_state`, not both")
+
+    def _random_state(self) -> Any:
+        return self.random_state if self.seed is None else self.seed
+
+    def _manner(self) -> dict[str, Any]:
+        return {"hard": self.assignment == "hard", "k": self.n_components}
+
+    def _run(self, rows: Rows, weight: Tensor | None, generator: Any, start: int) -> Outcome:
+        """One start, then steps until they settle."""
+        line = f"start {start + 1}/{self.n_init}, iteration "
+        line += "{iteration}: mean log likelihood {value:.6f}"
+        options = {
+            **self._manner(),
+            "max_iter": self.max_iter,
+            "tol": self.tol,
+            "progress": line if self.progress else None,
+        }
+        model, running = self._start(rows, weight, generator)
+        if self.batch_size is None:
+            return whole_data_steps(rows, weight, model, self._update, **options)
+        return mini_batch_steps(
+            rows,
+            weight,
+            model,
+            self._update,
+            running,
+            batch_size=self.batch_size,
+            generator=generator,
+            **options,
+        )
+
+    def _start(
+        self, rows: Rows, weight: Tensor | None, generator: Any
+    ) -> tuple[_Components, RunningSums]:
+        """Seeds, and the components of the rows that are nearest to each."""
+        if self.batch_size is not None:  # a start from as many rows as a few batches have
+            enough = max(3 * self.batch_size, 10 * self.n_components)
+            if rows.shape[0] > enough:
+                order = torch.randperm(rows.shape[0], generator=generator, device=rows.device)
+                rows, weight = rows.select(order[:enough]), _part(weight, order[:enough])
+        k = self.n_components
+        seeds = seeds_for(self, k, rows, weight, generator)
+        sums = pass_over(rows, weight, Directions(seeds), hard=True, k=k)
+        model, _ = self._update(sums.count, sums.resultant, seeds)
+        assert isinstance(model, _Components)
+        return model, RunningSums(sums)
+
+    def _update(self, count: Tensor, resultant: Tensor, fallback: Tensor) -> tuple[Model, int]:
+        """The M step in float64; components without data move to rows of `fallback`."""
+        dtype, dim = fallback.dtype, resultant.shape[1]
+        length = torch.linalg.vector_norm(resultant, dim=-1)
+        empty = (count < 1e-6) | (length == 0)
+        count = torch.where(empty, 1.0, count)
+        safe = torch.where(empty, 1.0, length)
+        locs = torch.where(empty[:, None], fallback.double(), resultant / safe[:, None])
+        if self.concentration == "shared":
+            mean_length = (length.sum() / count.sum()).clamp(max=1).expand_as(length)
+        else:
+            mean_length = torch.where(empty, 0.5, (safe / count).clamp(max=1))
+        bound = min(self.max_concentration, _LARGEST[dtype])
+        kappa = F.vmf_concentration(mean_length, dim).clamp(max=bound)
+        locs = torch.nn.functional.normalize(locs, dim=-1).to(dtype)
+        model = _Components((count / count.sum()).to(dtype), locs, kappa.to(dtype))
+        return model, int(empty.sum())
+
+
+def _part(weight: Tensor | None, index: Tensor) -> Tensor | None:
+    return None if weight is None else weight[index]
