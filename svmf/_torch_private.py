@@ -65,8 +65,11 @@ def backward_is_differentiated() -> bool:
 
 
 def readable(tensor: Tensor) -> bool:
-    """Whether the values of a tensor can be read: it is real, and nobody traces or transforms."""
+    """Whether the values of a tensor can be read: it is real, nobody traces or transforms, and no
+    CUDA graph is being captured, which a wait for the device would spoil."""
     if type(tensor) not in _PLAIN_TYPES or tensor.is_meta:
+        return False
+    if tensor.is_cuda and torch.cuda.is_current_stream_capturing():
         return False
     if not PUBLIC_ONLY or is_compiling():
         return plain_eager()

@@ -11,6 +11,7 @@ Accuracy is stated and tested: docs/math.md.
 """
 
 from collections.abc import Sequence
+from functools import reduce
 
 import torch
 from torch import Tensor
@@ -50,11 +51,22 @@ def _cannot_broadcast(op: str, **arguments: object) -> Exception:
     return RuntimeError(f"{op}: expected shapes that broadcast, got {', '.join(shapes)}")
 
 
+def _one_type(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """The tensors, under autocast in the widest of their types: it mixes types by itself."""
+    first = tensors[0]
+    if all(t.dtype == first.dtype for t in tensors) or not torch.is_autocast_enabled(
+        first.device.type
+    ):
+        return tensors
+    widest = reduce(torch.promote_types, (t.dtype for t in tensors))
+    return tuple(t.to(widest) for t in tensors)
+
+
 def _bessel(op: Packet, order: float | Tensor, x: Tensor) -> Tensor:
     name = op.name
     if isinstance(order, Tensor):
         try:
-            order, x = torch.broadcast_tensors(order, x)
+            order, x = torch.broadcast_tensors(*_one_type(order, x))
         except (AttributeError, RuntimeError, TypeError):
             raise _cannot_broadcast(name, order=order, x=x) from None
         return op.tensor(order, x)
@@ -127,7 +139,7 @@ def vmf_concentration(mean_length: Tensor, dim: int) -> Tensor:
 def vmf_pathwise_derivative(w: Tensor, kappa: Tensor, dim: int) -> Tensor:
     """dw/dkappa = -(dF/dkappa)/g at w = mu.z, F and g distribution function and density of w."""
     try:
-        w, kappa = torch.broadcast_tensors(w, kappa)
+        w, kappa = torch.broadcast_tensors(*_one_type(w, kappa))
     except (AttributeError, RuntimeError, TypeError):
         raise _cannot_broadcast("vmf_pathwise_derivative", w=w, kappa=kappa) from None
     return _ops.vmf_pathwise_derivative.default(w, kappa, dim)
@@ -136,6 +148,7 @@ def vmf_pathwise_derivative(w: Tensor, kappa: Tensor, dim: int) -> Tensor:
 def vmf_kl(loc1: Tensor, kappa1: Tensor, loc2: Tensor, kappa2: Tensor) -> Tensor:
     """KL(vMF(loc1, kappa1) || vMF(loc2, kappa2)); batch shapes broadcast."""
     try:
+        loc1, kappa1, loc2, kappa2 = _one_type(loc1, kappa1, loc2, kappa2)
         batch = torch.broadcast_shapes(loc1.shape[:-1], kappa1.shape, loc2.shape[:-1], kappa2.shape)
     except (AttributeError, RuntimeError):
         raise _cannot_broadcast(
@@ -156,7 +169,7 @@ def householder(x: Tensor, loc: Tensor) -> Tensor:
     At loc = e1, where the reflection is not defined, it is the identity.
     """
     try:
-        x, loc = torch.broadcast_tensors(x, loc)
+        x, loc = torch.broadcast_tensors(*_one_type(x, loc))
     except (AttributeError, RuntimeError, TypeError):
         raise _cannot_broadcast("householder", x=x, loc=loc) from None
     return _ops.householder.default(x, loc)
@@ -165,6 +178,8 @@ def householder(x: Tensor, loc: Tensor) -> Tensor:
 def _rows(op: str, loc: Tensor, kappa: Tensor) -> tuple[Tensor, Tensor]:
     """loc [*batch, m] and kappa [*batch] with one batch shape."""
     try:
+        if kappa.dtype != loc.dtype:
+            loc, kappa = _one_type(loc, kappa)
         if kappa.shape == loc.shape[:-1]:
             return loc, kappa
         batch = torch.broadcast_shapes(loc.shape[:-1], kappa.shape)
@@ -176,6 +191,7 @@ def _rows(op: str, loc: Tensor, kappa: Tensor) -> tuple[Tensor, Tensor]:
 def vmf_log_prob(value: Tensor, loc: Tensor, kappa: Tensor) -> Tensor:
     """Log density at the unit vectors `value` [..., m]; batch shapes broadcast."""
     try:
+        value, loc, kappa = _one_type(value, loc, kappa)
         batch = torch.broadcast_shapes(value.shape[:-1], loc.shape[:-1], kappa.shape)
     except (AttributeError, RuntimeError):
         raise _cannot_broadcast("vmf_log_prob", value=value, loc=loc, kappa=kappa) from None

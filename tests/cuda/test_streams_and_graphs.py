@@ -2,12 +2,15 @@
 """What only a GPU has: streams, graphs, no waiting for the device, several devices, tensors beyond
 32-bit indices, grids beyond their limits."""
 
+import warnings
+
 import pytest
 import torch
 from helpers.op_cases import directions
 from torch import Tensor
 
 import svmf.functional as F
+from svmf.distributions import VonMisesFisher
 
 pytestmark = pytest.mark.needs_cuda
 ops = torch.ops.svmf
@@ -22,7 +25,9 @@ def batch() -> tuple[Tensor, Tensor]:
 @pytest.fixture
 def no_synchronisation():
     """Any wait of the host for the device is an error."""
-    torch.cuda.set_sync_debug_mode("error")
+    with warnings.catch_warnings():  # torch says that this is a prototype of its own
+        warnings.simplefilter("ignore")
+        torch.cuda.set_sync_debug_mode("error")
     yield
     torch.cuda.set_sync_debug_mode("default")
 
@@ -70,6 +75,23 @@ def test_a_captured_sampler_draws_anew_at_every_replay(batch) -> None:
         draws.append(z.clone())
     assert not torch.equal(draws[0], draws[1])
     assert not torch.equal(draws[1], draws[2])
+
+
+def test_a_distribution_can_be_built_while_a_graph_is_captured(batch) -> None:
+    loc, kappa = batch
+    VonMisesFisher(loc, kappa, validate_args=True).rsample()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        z = VonMisesFisher(loc, kappa, validate_args=True).rsample()
+    graph.replay()
+    torch.cuda.synchronize()
+    assert (z.norm(dim=-1) - 1).abs().max() < 1e-5
+
+
+def test_a_device_without_memory_raises_torchs_error(batch) -> None:
+    loc, kappa = batch
+    with pytest.raises(torch.OutOfMemoryError):
+        F.vmf_rsample(loc, kappa, (2**34,))
 
 
 def test_work_goes_to_the_current_stream(batch) -> None:

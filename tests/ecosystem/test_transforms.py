@@ -8,6 +8,8 @@ from torch.distributions import kl_divergence
 from torch.func import functional_call, grad, vmap
 from torch.utils.checkpoint import checkpoint
 
+import svmf.functional as F
+from svmf import _torch_private
 from svmf.distributions import HypersphericalUniform, VonMisesFisher
 
 
@@ -93,6 +95,45 @@ def test_autocast_mixes_types():
     with torch.autocast("cpu", dtype=torch.bfloat16):
         q = VonMisesFisher(loc.bfloat16(), torch.ones(3))
     assert q.loc.dtype == q.concentration.dtype == torch.float32
+
+
+MIXED_CALLS = {
+    "log_iv": lambda x, loc, kappa: F.log_iv(kappa, x[..., 0].abs()),
+    "vmf_pathwise_derivative": lambda x, loc, kappa: F.vmf_pathwise_derivative(x[..., 0], kappa, 4),
+    "householder": lambda x, loc, kappa: F.householder(x, loc.float()),
+    "vmf_kl": lambda x, loc, kappa: F.vmf_kl(loc, kappa, x, kappa),
+    "vmf_log_prob": lambda x, loc, kappa: F.vmf_log_prob(x, loc, kappa),
+    "vmf_rsample": lambda x, loc, kappa: F.vmf_rsample(loc, kappa),
+    "vmf_rsample_kl": lambda x, loc, kappa: F.vmf_rsample_kl(loc, kappa)[0],
+    "vmf_rsample_with_correction": lambda x, loc, kappa: F.vmf_rsample_with_correction(loc, kappa)[
+        0
+    ],
+}
+
+
+@pytest.mark.parametrize("name", MIXED_CALLS)
+def test_autocast_mixes_types_in_functions(name):
+    x, loc = torch.nn.functional.normalize(torch.randn(2, 3, 4), dim=-1).bfloat16()
+    arguments = x, loc, torch.ones(3)
+    with pytest.raises(RuntimeError, match="of the dtype of"):
+        MIXED_CALLS[name](*arguments)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        result = MIXED_CALLS[name](*arguments)
+    assert result.dtype == torch.float32
+    assert result.isfinite().all()
+
+
+def test_nothing_is_read_while_a_graph_is_captured(monkeypatch):
+    """What tests/cuda does with a real device."""
+
+    class OnDevice:
+        is_meta, is_cuda = False, True
+
+    monkeypatch.setattr(_torch_private, "_PLAIN_TYPES", (OnDevice,))
+    monkeypatch.setattr(_torch_private, "PUBLIC_ONLY", False)
+    for capturing in (False, True):
+        monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda now=capturing: now)
+        assert _torch_private.readable(OnDevice()) is not capturing
 
 
 @pytest.mark.parametrize("use_reentrant", [True, False])
