@@ -18,6 +18,8 @@ LANES = {
     "distributions": (230, "fuzz.distribution_calls", "random_distribution_call"),
     "raw": (200, "fuzz.raw_calls", "random_raw_call"),
     "pickles": (30, "fuzz.pickle_files", "random_pickle_file"),
+    "graphs": (20, "fuzz.data_files", "random_graph_file"),
+    "images": (10, "fuzz.data_files", "random_image_folder"),
 }
 
 

@@ -5,21 +5,18 @@ or one DataError, soon and in little memory."""
 
 import struct
 import tempfile
-import time
-import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from fuzz.checks import Finding, require
+from fuzz.checks import require
+from fuzz.strangers import damaged, read_hostile
 from fuzz.values import Chance
 
 from svmf.data import safe_pickle
 from svmf.data.pickle_objects import CsrMatrix
-from svmf.errors import DataError
 
-MAX_SECONDS = 5.0  # of processor time; honest files take 0.3
-MAX_BYTES_PER_BYTE, FREE_BYTES = 200, 1 << 20  # a list takes 64 bytes for one, an array 112 for two
+BYTES_PER_BYTE = 200  # a list takes 64 bytes for one, an array 112 for two
 
 NAMES = (
     b"numpy.core.multiarray\n_reconstruct\n", b"numpy\nndarray\n", b"numpy\ndtype\n",
@@ -166,14 +163,6 @@ def bomb(chance: Chance) -> bytes:
     return (head if chance.one_in(3) else b"") + start + step * count + b"u."
 
 
-def damaged(chance: Chance, content: bytes) -> bytes:
-    changed = bytearray(content)
-    for _ in range(chance.random.randrange(1, 4)):
-        if changed:
-            changed[chance.random.randrange(len(changed))] = chance.random.randrange(256)
-    return bytes(changed)
-
-
 def hostile_pickle(chance: Chance) -> bytes:
     kind = chance.random.randrange(10)
     if kind < 2:
@@ -208,23 +197,8 @@ def random_pickle_file(chance: Chance) -> str:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "ind.graph.x"
         path.write_bytes(content)
-        tracemalloc.start()
-        started = time.process_time()
-        try:
-            require_plain(safe_pickle.load_pickle(path))
-            outcome = "read"
-        except DataError as error:
-            outcome = "refused"
-            require(len(str(error)) < 300 and "\n" not in str(error), f"a long error: {error}")
-        except Finding:
-            raise
-        except Exception as error:
-            raise Finding(f"{type(error).__name__}: {str(error)[:200]}") from error
-        finally:
-            seconds, peak = time.process_time() - started, tracemalloc.get_traced_memory()[1]
-            tracemalloc.stop()
-    require(seconds < MAX_SECONDS, f"{len(content)} bytes took {seconds:.1f} s")
-    allowed = FREE_BYTES + MAX_BYTES_PER_BYTE * len(content)
-    require(peak < allowed, f"{len(content)} bytes took {peak:,} bytes of memory")
+        outcome = read_hostile(
+            lambda: safe_pickle.load_pickle(path), require_plain, len(content), BYTES_PER_BYTE
+        )
     require(vars(safe_pickle) == before, "the reader's own module was changed")
     return f"pickle.{outcome} bytes={len(content)}"
