@@ -47,6 +47,13 @@ class Binarizer:
         return [*words, int(state["has_uint32"]), int(state["uinteger"])]
 
     def restore(self, state: list[int]) -> None:
+        """The state must be one that `state` gave: it may come from a file."""
+        bits = [64] * (len(state) - 2) + [1, 32]
+        if len(state) != len(self.state()) or not all(
+            type(word) is int and 0 <= word < 1 << width
+            for word, width in zip(state, bits, strict=True)
+        ):
+            raise ValueError("the state of a binarizer is six integers of 64, 1 and 32 bits")
         *words, has_uint32, uinteger = state
         self._bits.state = {
             "bit_generator": "SFC64",

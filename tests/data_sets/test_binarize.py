@@ -2,6 +2,7 @@
 """Dynamic binarisation: exact probabilities, fresh draws, a state that can be carried over."""
 
 import numpy as np
+import pytest
 import torch
 from scipy import stats
 
@@ -55,3 +56,16 @@ def test_output_buffer_is_used():
     out = torch.zeros(2, 5)
     assert Binarizer(5)(grey, out=out).data_ptr() == out.data_ptr()
     assert bool((out == 1).all())
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [[], [0] * 5, [0] * 7, [0, 0, 0, 0, 2, 0], [0, 0, 0, 0, 0, 2**32], [-1, 0, 0, 0, 0, 0],
+     [2**64, 0, 0, 0, 0, 0], [0.5, 0, 0, 0, 0, 0], [float("inf"), 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, True]],
+)  # fmt: skip
+def test_state_of_a_stranger_is_refused(wrong):
+    binarizer = Binarizer(0)
+    before = binarizer.state()
+    with pytest.raises(ValueError, match="the state of a binarizer"):
+        binarizer.restore(wrong)
+    assert binarizer.state() == before

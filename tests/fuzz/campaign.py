@@ -2,7 +2,8 @@
 """A run of the fuzzer: call number n of seed s is always the same call.
 
 A lane is one kind of call. The weights say how many of a thousand calls go to each: what is dear
-(a process, a training run) is rare. A run may choose its lanes.
+(a process, a training run) is rare, and a lane of weight 0 runs when it is named. A run may choose
+its lanes.
 """
 
 import importlib
@@ -20,14 +21,17 @@ LANES = {
     "pickles": (30, "fuzz.pickle_files", "random_pickle_file"),
     "graphs": (20, "fuzz.data_files", "random_graph_file"),
     "images": (10, "fuzz.data_files", "random_image_folder"),
+    "checkpoints": (0, "fuzz.checkpoint_files", "random_checkpoint"),
+    "forks": (0, "fuzz.process_life", "random_fork"),
+    "runs": (0, "fuzz.process_life", "random_concurrent_runs"),
 }
 
 
 class Campaign:
     def __init__(self, seed: int, lanes: Sequence[str] = ()) -> None:
         self.seed = seed
-        self.lanes = tuple(lanes) or tuple(LANES)
-        self.weights = [LANES[lane][0] for lane in self.lanes]
+        self.lanes = tuple(lanes) or tuple(name for name, (weight, *_) in LANES.items() if weight)
+        self.weights = [max(LANES[lane][0], 1) for lane in self.lanes]
 
     def call(self, number: int) -> str:
         """Makes one call and says what it was; raises if the outcome is not allowed."""
