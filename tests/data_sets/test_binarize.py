@@ -61,7 +61,8 @@ def test_output_buffer_is_used():
 @pytest.mark.parametrize(
     "wrong",
     [[], [0] * 5, [0] * 7, [0, 0, 0, 0, 2, 0], [0, 0, 0, 0, 0, 2**32], [-1, 0, 0, 0, 0, 0],
-     [2**64, 0, 0, 0, 0, 0], [0.5, 0, 0, 0, 0, 0], [float("inf"), 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, True]],
+     [2**64, 0, 0, 0, 0, 0], [0.5, 0, 0, 0, 0, 0], [float("inf"), 0, 0, 0, 0, 0],
+     [0, 0, 0, 0, 0, True]],
 )  # fmt: skip
 def test_state_of_a_stranger_is_refused(wrong):
     binarizer = Binarizer(0)

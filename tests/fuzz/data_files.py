@@ -157,7 +157,8 @@ def idx(chance: Chance, shape: tuple[int, ...]) -> bytes:
         elif kind == 2:
             sizes[chance.random.randrange(rank)] = chance.pick((0, 1, 2**31, 2**32 - 1))
         elif kind == 3:
-            sizes = [chance.pick((0, 1, 2**16, 2**32 - 1)) for _ in sizes]
+            sizes = [chance.pick((0, 1, 2**16, 2**32 - 1, 2**32 - 1)) for _ in sizes]
+            body = b"" if 0 in sizes else body
         else:
             body = chance.pick((body[:-1], body + b"x", bytes(1 << 20)))
     head = bytes([0, 0, code, rank]) + b"".join(struct.pack(">I", size) for size in sizes)

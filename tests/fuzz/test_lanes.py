@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT
+"""Each lane of the fuzzer finds the faults that it is for, planted back one at a time."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fuzz.campaign import LANES, Campaign
+from fuzz.checks import Finding
+
+from svmf.data import files, graph, idx, npz, pickle_objects, planetoid, safe_pickle
+from svmf.errors import DataError
+
+Patch = pytest.MonkeyPatch
+
+
+def tuples_of_anything(patch: Patch) -> None:
+    """Tuples nest, so that a key or a code can be as deep as the file is long."""
+    patch.setattr(safe_pickle._Machine, "push_tuple", lambda m, values: m.push(tuple(values)))
+    patch.setattr(safe_pickle, "is_size", lambda value: hash(value) is not None)
+
+
+def lists_of_anything(patch: Patch) -> None:
+    def append(machine: Any, values: list[Any]) -> None:
+        target = machine.pop()
+        target.extend(values)
+        machine.push(target)
+
+    patch.setattr(safe_pickle._Machine, "append", append)
+
+
+def lists_shared_without_bound(patch: Patch) -> None:
+    patch.setattr(safe_pickle._Machine, "checked_adjacency", lambda m, result: result)
+
+
+def array_length_unchecked(patch: Patch) -> None:
+    def build(array: Any, state: Any) -> None:
+        _, shape, dtype, _, data = state
+        array.value = np.frombuffer(data, dtype.value).reshape(shape)
+
+    patch.setattr(pickle_objects.Array, "build", build)
+
+
+def memory_reserved_at_once(patch: Patch) -> None:
+    """Found by the lane when the reader was new: six bytes cost 64 MB."""
+
+    def read(path: Path, limit: int) -> bytes:
+        with path.open("rb") as stream:
+            return stream.read(limit + 1)
+
+    patch.setattr(safe_pickle, "read_bounded", read)
+
+
+def indices_unchecked(patch: Patch) -> None:
+    patch.setattr(planetoid, "_within", lambda *_: True)
+
+
+def any_number_of_edges(patch: Patch) -> None:
+    patch.setattr(graph, "_MIN_EDGES", 0)
+
+
+def headers_evaluated_by_numpy(patch: Patch) -> None:
+    """NumPy's own reader reserves what a header claims."""
+    import io
+
+    patch.setattr(npz, "_array", lambda content: np.load(io.BytesIO(content), allow_pickle=False))
+
+
+def header_sizes_believed(patch: Patch) -> None:
+    patch.setattr(idx, "refuse_bomb", lambda *_: None)
+
+
+def errors_of_pages(patch: Patch) -> None:
+    def refuse(*_: Any) -> None:
+        raise DataError("no\n" * 300)
+
+    patch.setattr(files, "refuse_bomb", refuse)
+    patch.setattr(idx, "refuse_bomb", refuse)
+
+
+PLANTED: list[tuple[str, Callable[[Patch], None], int]] = [
+    ("pickles", tuples_of_anything, 300),
+    ("pickles", lists_of_anything, 300),
+    ("pickles", lists_shared_without_bound, 300),
+    ("pickles", array_length_unchecked, 300),
+    ("pickles", memory_reserved_at_once, 10),
+    ("graphs", indices_unchecked, 300),
+    ("graphs", any_number_of_edges, 300),
+    ("graphs", headers_evaluated_by_numpy, 300),
+    ("images", header_sizes_believed, 300),
+    ("images", errors_of_pages, 20),
+]
+
+
+@pytest.mark.parametrize(
+    ("lane", "fault", "calls"), PLANTED, ids=[fault.__name__ for _, fault, _ in PLANTED]
+)
+def test_planted_fault_is_found(
+    lane: str, fault: Callable[[Patch], None], calls: int, monkeypatch: Patch
+) -> None:
+    fault(monkeypatch)
+    with pytest.raises(Finding):
+        make_calls(lane, calls)
+
+
+def make_calls(lane: str, count: int) -> None:
+    campaign = Campaign(7, [lane])
+    for number in range(count):
+        campaign.call(number)
+
+
+@pytest.mark.parametrize("lane", ["pickles", "graphs", "images"])
+def test_lane_is_quiet(lane: str) -> None:
+    """Without a fault there is no finding, and both outcomes come up."""
+    campaign = Campaign(7, [lane])
+    outcomes = {campaign.call(number).split()[0].split(".")[1] for number in range(100)}
+    assert outcomes == {"read", "refused"}
+
+
+def test_every_lane_can_be_named() -> None:
+    assert Campaign(0, list(LANES)).lanes == tuple(LANES)
