@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 import svmf.functional as F
+from svmf._inventory import public_of_kappa
 from svmf.benchmarking.tables import number_text, ratio_of, ratio_text, table
 from svmf.benchmarking.timing import Timing, choose_clock, threads, time_interleaved
 
@@ -205,6 +206,11 @@ KL = SpecialOp(
     "vmf_kl_uniform", "m", DIMENSIONS, _kappa_and_dim, kl_by_svmf, _kl_by_reference, kl_by_scipy
 )
 LOG_IV = _op("log_iv", _order_and_x, _log_iv_by_scipy, values=ORDERS, parameter="v")
+_BY_SCIPY = {
+    "vmf_mean_length": _mean_length_by_scipy,
+    "vmf_log_norm": _log_norm_by_scipy,
+    "vmf_entropy": _entropy_by_scipy,
+}
 SPECIAL_OPS = {
     op.name: op
     for op in (
@@ -212,9 +218,11 @@ SPECIAL_OPS = {
         LOG_IV,
         _op("log_ive", _order_and_x, _log_ive_by_scipy, values=_FEW_ORDERS, parameter="v"),
         _op("iv_ratio", _order_and_x, _ratio_by_scipy, values=_FEW_ORDERS, parameter="v"),
-        _op("vmf_mean_length", _kappa_and_dim, _mean_length_by_scipy, values=_FEW_DIMENSIONS),
-        _op("vmf_log_norm", _kappa_and_dim, _log_norm_by_scipy, values=_FEW_DIMENSIONS),
-        _op("vmf_entropy", _kappa_and_dim, _entropy_by_scipy, values=_FEW_DIMENSIONS),
+        *(
+            _op(op.name, _kappa_and_dim, _BY_SCIPY.get(op.name), values=_FEW_DIMENSIONS)
+            for op in public_of_kappa()
+            if op.name != KL.name
+        ),
         _op("vmf_concentration", _length_and_dim, values=_FEW_DIMENSIONS),
         _op("vmf_pathwise_derivative", _cosine_kappa_dim, values=_FEW_DIMENSIONS),
         _op("vmf_log_prob", _value_loc_kappa, values=_ROW_DIMENSIONS),

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Functions of the von Mises-Fisher distribution, each over one torch op (torch.ops.svmf.*).
 
-m is the ambient dimension everywhere (the sphere is S^(m-1) in R^m); `dim` is m. Rows are
-independent: a nan or a value
-outside the domain gives nan in that row alone. float32 and float64 are computed in their own
-arithmetic, bfloat16 and
-float16 in float32. All functions are differentiable in every floating argument but `order`, and,
-samplers apart, twice.
-Accuracy is stated and tested: docs/math.md.
+m is the ambient dimension everywhere: the sphere is S^(m-1) in R^m, and `dim` is m.
+
+Rows are independent: a nan or a value outside the domain gives nan in that row alone. float32 and
+float64 are computed in their own arithmetic, bfloat16 and float16 in float32. All functions are
+differentiable in every floating argument but `order`, in reverse and in forward mode, and, samplers
+apart, twice; a derivative that is not offered raises. Accuracy is stated and tested: docs/math.md.
 """
 
 from collections.abc import Sequence
@@ -103,8 +102,9 @@ def vmf_log_norm(kappa: Tensor, dim: int) -> Tensor:
 
 
 def vmf_log_partition(kappa: Tensor, dim: int) -> Tensor:
-    """L(kappa) = log E[exp(kappa mu.z)] under the uniform distribution; log C_m = -L - log(surface
-    area).
+    """The logarithm of the partition function relative to the uniform distribution,
+
+    L(kappa) = log E[exp(kappa mu.z)] for uniform z,    log C_m = -L - log(surface area).
     """
     return _ops.vmf_log_partition.default(kappa, dim)
 
@@ -130,14 +130,17 @@ def vmf_entropy(kappa: Tensor, dim: int) -> Tensor:
 
 
 def vmf_concentration(mean_length: Tensor, dim: int) -> Tensor:
-    """The kappa with A_m(kappa) = mean_length: the maximum-likelihood estimate for that mean
-    resultant length.
-    """
+    """The kappa with A_m(kappa) = mean_length, the maximum-likelihood estimate."""
     return _ops.vmf_concentration.default(mean_length, dim)
 
 
 def vmf_pathwise_derivative(w: Tensor, kappa: Tensor, dim: int) -> Tensor:
-    """dw/dkappa = -(dF/dkappa)/g at w = mu.z, F and g distribution function and density of w."""
+    """How w = mu.z moves with kappa at a fixed quantile, the implicit reparameterisation
+
+        dw/dkappa = -(dF/dkappa) / g,
+
+    with F the distribution function and g the density of w.
+    """
     try:
         w, kappa = torch.broadcast_tensors(*_one_type(w, kappa))
     except (AttributeError, RuntimeError, TypeError):
@@ -163,10 +166,10 @@ def vmf_kl(loc1: Tensor, kappa1: Tensor, loc2: Tensor, kappa2: Tensor) -> Tensor
 
 
 def householder(x: Tensor, loc: Tensor) -> Tensor:
-    """The reflection that takes e1 to `loc` (unit vectors [..., m]), applied to x [..., m], in
-    O(m).
+    """The reflection that takes e1 to `loc`, applied to x in O(m).
 
-    At loc = e1, where the reflection is not defined, it is the identity.
+    Both are [..., m], `loc` of unit length. At loc = e1, where the reflection is not defined, it is
+    the identity.
     """
     try:
         x, loc = torch.broadcast_tensors(*_one_type(x, loc))
@@ -212,11 +215,12 @@ def vmf_rsample(
 ) -> Tensor:
     """Samples [*sample_shape, *batch, m] of vMF(loc, kappa), differentiable in loc and kappa.
 
-    loc: unit vectors [*batch, m]. kappa: >= 0, broadcast with the batch; 0 is the uniform
-    distribution.
-    gradient: "pathwise" (implicit reparameterisation, unbiased) or "rejection" (through the
-    accepted proposal alone, as published code does it: biased in kappa).
-    generator: where the seed is drawn from; the global generator of the device by default.
+    Args:
+        loc: unit vectors [*batch, m].
+        kappa: >= 0, broadcast with the batch; 0 is the uniform distribution.
+        gradient: "pathwise" (implicit reparameterisation, unbiased) or "rejection" (through the
+            accepted proposal alone, as published code does it: biased in kappa).
+        generator: where the seed is drawn from; the global generator of the device by default.
     """
     loc, kappa = _rows("vmf_rsample", loc, kappa)
     number = check_gradient_of_sample("vmf_rsample", gradient)
@@ -232,9 +236,8 @@ def vmf_rsample_kl(
     gradient: str = PATHWISE,
     generator: torch.Generator | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Samples, and KL to the uniform distribution [*batch], in one op: the latent part of a
-    training step.
-    """
+    """Samples, and KL to the uniform distribution [*batch], in one op with one graph: the latent
+    part of a training step."""
     loc, kappa = _rows("vmf_rsample_kl", loc, kappa)
     number = check_gradient_of_sample("vmf_rsample_kl", gradient)
     draw = _ops.vmf_rsample_kl.default.with_new_seed
@@ -249,11 +252,14 @@ def vmf_rsample_with_correction(
     *,
     generator: torch.Generator | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The estimator of Davidson et al. (2018): samples with the gradient g_rep, and log_ratio
+    """The estimator of Davidson et al. (2018): samples that carry g_rep, and a log_ratio of shape
     [*sample_shape, *batch].
 
     log_ratio has the value 0 and the gradient d/dkappa log(g/r) of the accepted proposal, so that
-    f(z) + f(z).detach() * log_ratio has the unbiased gradient g_rep + g_cor.
+
+        f(z) + f(z).detach() * log_ratio
+
+    has the unbiased gradient g_rep + g_cor.
     """
     loc, kappa = _rows("vmf_rsample_with_correction", loc, kappa)
     draw = _ops.vmf_rsample_with_correction.default.with_new_seed

@@ -21,44 +21,10 @@ Where the published formulas break, this package breaks with them:
   reflection is taken as the identity and no gradient reaches mu.
 """
 
-from svmf.reference.bessel import iv_ratio, log_iv, log_ive
-from svmf.reference.density import (
-    vmf_concentration,
-    vmf_entropy,
-    vmf_kl,
-    vmf_kl_uniform,
-    vmf_log_norm,
-    vmf_log_partition,
-    vmf_log_prob,
-    vmf_mean_length,
-    vmf_mean_length_complement,
-)
-from svmf.reference.pathwise import vmf_pathwise_derivative
-from svmf.reference.sampling import (
-    expected_proposals,
-    householder,
-    vmf_rsample,
-    vmf_rsample_kl,
-    vmf_rsample_with_correction,
-)
+from svmf.reference import bessel, density, pathwise, sampling
+from svmf.reference.bessel import *  # noqa: F403
+from svmf.reference.density import *  # noqa: F403
+from svmf.reference.pathwise import *  # noqa: F403
+from svmf.reference.sampling import *  # noqa: F403
 
-__all__ = [
-    "expected_proposals",
-    "householder",
-    "iv_ratio",
-    "log_iv",
-    "log_ive",
-    "vmf_concentration",
-    "vmf_entropy",
-    "vmf_kl",
-    "vmf_kl_uniform",
-    "vmf_log_norm",
-    "vmf_log_partition",
-    "vmf_log_prob",
-    "vmf_mean_length",
-    "vmf_mean_length_complement",
-    "vmf_pathwise_derivative",
-    "vmf_rsample",
-    "vmf_rsample_kl",
-    "vmf_rsample_with_correction",
-]
+__all__ = [*bessel.__all__, *density.__all__, *pathwise.__all__, *sampling.__all__]

@@ -11,6 +11,12 @@ import scipy.special
 import torch
 from torch import Tensor
 
+__all__ = [
+    "iv_ratio",
+    "log_iv",
+    "log_ive",
+]
+
 
 class _Ive(torch.autograd.Function):
     """exp(-x) I_v(x), differentiable in x; nan for x < 0."""

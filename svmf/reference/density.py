@@ -13,6 +13,18 @@ from torch import Tensor
 
 from svmf.reference.bessel import iv_ratio, log_iv
 
+__all__ = [
+    "vmf_concentration",
+    "vmf_entropy",
+    "vmf_kl",
+    "vmf_kl_uniform",
+    "vmf_log_norm",
+    "vmf_log_partition",
+    "vmf_log_prob",
+    "vmf_mean_length",
+    "vmf_mean_length_complement",
+]
+
 
 def log_sphere_area(dim: int) -> float:
     """log of the surface area 2 pi^(m/2) / Gamma(m/2) of S^(m-1)."""

@@ -12,6 +12,10 @@ from torch import Tensor
 
 from svmf.reference.density import vmf_mean_length
 
+__all__ = [
+    "vmf_pathwise_derivative",
+]
+
 _NODES, _WEIGHTS = (torch.from_numpy(array) for array in numpy.polynomial.legendre.leggauss(80))
 
 

@@ -14,6 +14,14 @@ from svmf._torch_private import standard_gamma
 from svmf.reference.density import vmf_kl_uniform, vmf_log_norm
 from svmf.reference.pathwise import vmf_pathwise_derivative
 
+__all__ = [
+    "expected_proposals",
+    "householder",
+    "vmf_rsample",
+    "vmf_rsample_kl",
+    "vmf_rsample_with_correction",
+]
+
 _MAX_ROUNDS = 1000
 
 
