@@ -17,7 +17,7 @@ export SVMF_CUDA ?= $(if $(shell command -v nvidia-smi),AUTO,OFF)
 SOURCES := $(shell find csrc cmake -type f) CMakeLists.txt setup.py pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help install test test-all test-statistics fuzz demo bench lint format docs cuda test-cuda bench-cuda clean
+.PHONY: help install quick test test-all test-statistics fuzz demo bench lint format docs cuda test-cuda bench-cuda clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -39,8 +39,20 @@ $(VENV)/.built: $(VENV)/.requirements $(SOURCES)
 
 install: $(VENV)/.built  ## make .venv, install the pinned packages, build the extension
 
-test: install  ## run the tests (about ten minutes on two cores)
-	$(BIN)/python -m pytest
+# Every op against its reference, the accuracy of the mathematics, samples, distributions, models: no compiler, no
+# other process, nothing that is measured.
+QUICK := tests/ops/test_reference.py tests/ops/test_bad_input.py tests/ops/test_layouts.py tests/ops/test_half_types.py \
+  tests/math/test_log_bessel.py tests/math/test_vmf_kappa.py tests/math/test_vmf_kl.py tests/math/test_philox.py \
+  tests/sampler/test_distribution.py tests/sampler/test_exact_values.py tests/sampler/test_bad_rows.py \
+  tests/distributions tests/models
+quick: install  ## run the tests that say most in under a minute
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile $(QUICK) -k "not instruction_set"
+
+# Tests marked `alone` measure time or memory and have the machine to themselves; the others share it.
+JOBS ?= 2
+test: install  ## run the tests (about six minutes on two cores; JOBS=8 on more)
+	$(BIN)/python -m pytest -m "alone and not slow and not statistics"
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m "not alone and not slow and not statistics"
 
 test-all: install  ## run the tests with the slow ones
 	$(BIN)/python -m pytest -m "not statistics"

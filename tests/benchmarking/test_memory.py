@@ -8,6 +8,8 @@ from benchmarks.first_call import first_call_table, measure_first_call
 from benchmarks.memory import measure_memory, memory_table
 from svmf.benchmarking.shapes import Shape
 
+pytestmark = pytest.mark.alone
+
 
 def test_peak_memory_of_forward_and_backward():
     found = measure_memory([Shape(1, 32768, 64)], "cpu")

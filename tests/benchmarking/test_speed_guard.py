@@ -20,10 +20,13 @@ from svmf.benchmarking.shapes import Case, parse_shape
 from svmf.benchmarking.timing import time_interleaved
 
 INFO = svmf.build_info()
-pytestmark = pytest.mark.skipif(
-    INFO["cpu_isa"] not in ("avx2", "avx512") or INFO["sanitizers"].strip() not in ("", "none"),
-    reason="bounds are stored for optimised AVX2 and AVX-512 builds",
-)
+pytestmark = [
+    pytest.mark.alone,
+    pytest.mark.skipif(
+        INFO["cpu_isa"] not in ("avx2", "avx512") or INFO["sanitizers"].strip() not in ("", "none"),
+        reason="bounds are stored for optimised AVX2 and AVX-512 builds",
+    ),
+]
 BY_NAME = {candidate.name: candidate for candidate in CANDIDATES}
 ATTEMPTS, SECONDS = 6, 0.08
 # op, shape, against, largest ratio
