@@ -7,7 +7,7 @@ log I_v the logarithm of one. One thread, kappa from 0.4 to 3000 spread evenly i
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 import svmf.functional as F
-from svmf._inventory import public_of_kappa
+from svmf._inventory import BESSEL, OF_KAPPA, OF_ROWS, PATHWISE, is_public
 from svmf.benchmarking.tables import number_text, ratio_of, ratio_text, table
 from svmf.benchmarking.timing import Timing, choose_clock, threads, time_interleaved
 
@@ -98,20 +98,19 @@ def _cosine_kappa_dim(count: int, m: float, dtype: torch.dtype, device: str) -> 
     return w, kappa, int(m)
 
 
-def _one_row_set(count: int, m: float, dtype: torch.dtype, device: str) -> Arguments:
-    rows = max(1, count // int(m))
-    return _unit_rows(rows, m, dtype, device, 0), _unit_rows(rows, m, dtype, device, 1)
+def _rows(kinds: Sequence[str]) -> Callable[[int, float, torch.dtype, str], Arguments]:
+    """Arguments of an op of rows: unit vectors and one kappa per row, each its own."""
 
+    def arguments(count: int, m: float, dtype: torch.dtype, device: str) -> Arguments:
+        rows = max(1, count // int(m))
+        return tuple(
+            _unit_rows(rows, m, dtype, device, i)
+            if kind == "vector"
+            else kappa_values(rows, dtype, device).roll(i)
+            for i, kind in enumerate(kinds)
+        )
 
-def _value_loc_kappa(count: int, m: float, dtype: torch.dtype, device: str) -> Arguments:
-    value, loc = _one_row_set(count, m, dtype, device)
-    return value, loc, kappa_values(len(loc), dtype, device)
-
-
-def _two_parameter_sets(count: int, m: float, dtype: torch.dtype, device: str) -> Arguments:
-    loc1, loc2 = _one_row_set(count, m, dtype, device)
-    kappa = kappa_values(len(loc1), dtype, device)
-    return loc1, kappa, loc2, kappa.flip(0)
+    return arguments
 
 
 def _ive(order: float, x: Any) -> Any:
@@ -202,34 +201,36 @@ def _op(
 _FEW_DIMENSIONS = (3, 10, 64, 128)
 _FEW_ORDERS = (1.0, 2.3, 19.5, 63.0)
 _ROW_DIMENSIONS = (3, 10, 64, 512)
-KL = SpecialOp(
-    "vmf_kl_uniform", "m", DIMENSIONS, _kappa_and_dim, kl_by_svmf, _kl_by_reference, kl_by_scipy
-)
-LOG_IV = _op("log_iv", _order_and_x, _log_iv_by_scipy, values=ORDERS, parameter="v")
 _BY_SCIPY = {
+    "log_ive": _log_ive_by_scipy,
+    "iv_ratio": _ratio_by_scipy,
     "vmf_mean_length": _mean_length_by_scipy,
     "vmf_log_norm": _log_norm_by_scipy,
     "vmf_entropy": _entropy_by_scipy,
 }
-SPECIAL_OPS = {
-    op.name: op
-    for op in (
-        KL,
-        LOG_IV,
-        _op("log_ive", _order_and_x, _log_ive_by_scipy, values=_FEW_ORDERS, parameter="v"),
-        _op("iv_ratio", _order_and_x, _ratio_by_scipy, values=_FEW_ORDERS, parameter="v"),
-        *(
-            _op(op.name, _kappa_and_dim, _BY_SCIPY.get(op.name), values=_FEW_DIMENSIONS)
-            for op in public_of_kappa()
-            if op.name != KL.name
-        ),
-        _op("vmf_concentration", _length_and_dim, values=_FEW_DIMENSIONS),
-        _op("vmf_pathwise_derivative", _cosine_kappa_dim, values=_FEW_DIMENSIONS),
-        _op("vmf_log_prob", _value_loc_kappa, values=_ROW_DIMENSIONS),
-        _op("vmf_kl", _two_parameter_sets, values=_ROW_DIMENSIONS),
-        _op("householder", _one_row_set, values=_ROW_DIMENSIONS),
-    )
-}
+KL = SpecialOp(
+    "vmf_kl_uniform", "m", DIMENSIONS, _kappa_and_dim, kl_by_svmf, _kl_by_reference, kl_by_scipy
+)
+LOG_IV = _op("log_iv", _order_and_x, _log_iv_by_scipy, values=ORDERS, parameter="v")
+
+
+def _from_inventory() -> Iterator[SpecialOp]:
+    """Every op that users call, but for the samplers."""
+    for name in filter(is_public, BESSEL):
+        yield _op(name, _order_and_x, _BY_SCIPY.get(name), values=_FEW_ORDERS, parameter="v")
+    for op in OF_KAPPA:
+        if is_public(op.name):
+            arguments = _kappa_and_dim if op.argument == "kappa" else _length_and_dim
+            yield _op(op.name, arguments, _BY_SCIPY.get(op.name), values=_FEW_DIMENSIONS)
+    yield _op(PATHWISE, _cosine_kappa_dim, values=_FEW_DIMENSIONS)
+    for rows_op in OF_ROWS:
+        if is_public(rows_op.name):
+            yield _op(rows_op.name, _rows(rows_op.arguments), values=_ROW_DIMENSIONS)
+
+
+# the two that have goals come first, with all their values
+SPECIAL_OPS = {op.name: op for op in (KL, LOG_IV)}
+SPECIAL_OPS |= {op.name: op for op in _from_inventory() if op.name not in SPECIAL_OPS}
 
 
 def special_calls(
