@@ -24,6 +24,7 @@ template <>
 struct Lanes<float> {
   using Scalar = float;
   using Int = int32_t;
+  using Word = uint32_t;
   using Mask = bool;
   static constexpr int kWidth = 1;
 };
@@ -32,6 +33,7 @@ template <>
 struct Lanes<double> {
   using Scalar = double;
   using Int = int64_t;
+  using Word = uint64_t;
   using Mask = bool;
   static constexpr int kWidth = 1;
 };
@@ -40,6 +42,9 @@ template <class V>
 using ScalarOf = typename Lanes<V>::Scalar;
 template <class V>
 using IntOf = typename Lanes<V>::Int;
+// A random word of 32 bits: in 32 bits beside float, in the low half of 64 bits beside double.
+template <class V>
+using WordOf = typename Lanes<V>::Word;
 template <class V>
 using MaskOf = typename Lanes<V>::Mask;
 
@@ -116,6 +121,7 @@ SVMF_INLINE double from_bits(int64_t bits) {
   memcpy(&x, &bits, sizeof x);
   return x;
 }
+SVMF_INLINE double from_bits(uint64_t bits) { return from_bits(static_cast<int64_t>(bits)); }
 
 // Shifts of the bit pattern as an unsigned number.
 SVMF_INLINE int32_t shift_left(int32_t x, int n) {
@@ -130,6 +136,9 @@ SVMF_INLINE int32_t shift_right(int32_t x, int n) {
 SVMF_INLINE int64_t shift_right(int64_t x, int n) {
   return static_cast<int64_t>(static_cast<uint64_t>(x) >> n);
 }
+SVMF_INLINE uint32_t shift_right(uint32_t x, int n) { return x >> n; }
+SVMF_INLINE uint64_t shift_left(uint64_t x, int n) { return x << n; }
+SVMF_INLINE uint64_t shift_right(uint64_t x, int n) { return x >> n; }
 
 // Sums of bit patterns: the bits of a nan may carry over the sign, which a signed sum of one lane
 // must not.
@@ -143,6 +152,19 @@ SVMF_INLINE int32_t add_bits(int32_t a, int32_t b) {
 SVMF_INLINE int64_t add_bits(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }
+
+// The two words of a word's product, and a word as a signed integer in a real number.
+SVMF_INLINE void multiply_words(uint32_t a, uint32_t b, uint32_t* high, uint32_t* low) {
+  const uint64_t product = static_cast<uint64_t>(a) * b;
+  *high = static_cast<uint32_t>(product >> 32);
+  *low = static_cast<uint32_t>(product);
+}
+SVMF_INLINE void multiply_words(uint64_t a, uint32_t b, uint64_t* high, uint64_t* low) {
+  const uint64_t product = a * b;
+  *high = product >> 32;
+  *low = product & 0xffffffffu;
+}
+SVMF_INLINE float signed_to_real(uint32_t x) { return static_cast<float>(static_cast<int32_t>(x)); }
 
 // The entry of a row of at most 8 floats or 4 doubles that each lane asks for: one permute
 // instruction on the CPU.

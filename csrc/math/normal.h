@@ -15,11 +15,11 @@ template <class V>
 SVMF_INLINE void normals(const PhiloxBlock<WordOf<V>>& block,
                          V (&out)[kDrawsPerBlock<ScalarOf<V>>]) {
   for (int i = 0; i < kDrawsPerBlock<ScalarOf<V>>; i += 2) {
-    const V log_u = log_normal_number(open_uniform(block, i, V(0)));
+    const V log_u = log_normal_number(open_uniform<V>(block, i));
     // u = 1 can round to a logarithm above zero only by the sign of zero.
     const V radius = square_root(absolute(log_u + log_u));
     V sine, cosine;
-    sine_cosine_turns(uniform_turns(block, i + 1, V(0)), &sine, &cosine);
+    sine_cosine_turns(uniform_turns<V>(block, i + 1), &sine, &cosine);
     out[i] = radius * cosine;
     out[i + 1] = radius * sine;
   }

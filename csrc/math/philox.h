@@ -14,31 +14,6 @@ inline namespace SVMF_ISA {
 // What the words of a block are used for; the fourth counter word.
 enum : uint32_t { kPurposeProposal = 0, kPurposeDirection = 1 };
 
-// A lane's 32-bit word: in 32 bits beside float, in the low half of 64 bits beside double.
-template <class V>
-struct WordsOfLane;
-template <>
-struct WordsOfLane<float> {
-  using type = uint32_t;
-};
-template <>
-struct WordsOfLane<double> {
-  using type = uint64_t;
-};
-template <class V>
-using WordOf = typename WordsOfLane<V>::type;
-
-SVMF_INLINE void multiply_words(uint32_t a, uint32_t b, uint32_t* high, uint32_t* low) {
-  const uint64_t product = static_cast<uint64_t>(a) * b;
-  *high = static_cast<uint32_t>(product >> 32);
-  *low = static_cast<uint32_t>(product);
-}
-SVMF_INLINE void multiply_words(uint64_t a, uint32_t b, uint64_t* high, uint64_t* low) {
-  const uint64_t product = a * b;
-  *high = product >> 32;
-  *low = product & 0xffffffffu;
-}
-
 template <class W>
 struct PhiloxBlock {
   W word[4];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Random words to uniform numbers. float takes one word of a block, double takes two: positions are
+// Random words to uniform numbers. float takes one word of a block, double takes two. Positions are
 // counted in units of the type ("draw" 0..3 for float, 0..1 for double), so that both use whole
 // blocks.
 #pragma once
@@ -13,37 +13,51 @@ inline namespace SVMF_ISA {
 template <class Scalar>
 inline constexpr int kDrawsPerBlock = sizeof(Scalar) == 4 ? 4 : 2;
 
-// A signed 31- or 32-bit integer as a number.
-SVMF_INLINE float int_to_real(int32_t x) { return static_cast<float>(x); }
+// [1, 2) from 52 bits of two words, double only.
+template <class V>
+SVMF_INLINE V one_to_two(const PhiloxBlock<WordOf<V>>& block, int draw) {
+  using W = WordOf<V>;
+  const W word = shift_left(block.word[2 * draw], 32) | block.word[2 * draw + 1];
+  return from_bits(shift_right(word, 12) | W(uint64_t(0x3ff0000000000000)));
+}
+
+// (2n + 1)/2^32 for an n of 31 bits, float only.
+template <class V>
+SVMF_INLINE V odd_fraction(WordOf<V> n) {
+  return mul_add(signed_to_real(n), V(0x1p-31f), V(0x1p-32f));
+}
 
 // In (0, 1], with full relative resolution near 0: the smallest value is 2^-32 (float) or 2^-53
 // (double).
-SVMF_INLINE float open_uniform(const PhiloxBlock<uint32_t>& block, int draw, float) {
-  return mul_add(int_to_real(static_cast<int32_t>(block.word[draw] >> 1)), 0x1p-31f, 0x1p-32f);
-}
-SVMF_INLINE double open_uniform(const PhiloxBlock<uint64_t>& block, int draw, double) {
-  const uint64_t word = (block.word[2 * draw] << 32) | block.word[2 * draw + 1];
-  return from_bits(static_cast<int64_t>((word >> 12) | 0x3ff0000000000000ull)) - (1.0 - 0x1p-53);
+template <class V>
+SVMF_INLINE V open_uniform(const PhiloxBlock<WordOf<V>>& block, int draw) {
+  if constexpr (sizeof(ScalarOf<V>) == 4)
+    return odd_fraction<V>(shift_right(block.word[draw], 1));
+  else
+    return one_to_two<V>(block, draw) - V(1.0 - 0x1p-53);
 }
 
 // u in (0, 1) and 1 - u, both with full relative resolution near 0.
-SVMF_INLINE void uniform_pair(const PhiloxBlock<uint32_t>& block, int draw, float* u, float* v) {
-  const int32_t n = static_cast<int32_t>(block.word[draw] >> 1);
-  *u = mul_add(int_to_real(n), 0x1p-31f, 0x1p-32f);
-  *v = mul_add(int_to_real(0x7fffffff - n), 0x1p-31f, 0x1p-32f);
-}
-SVMF_INLINE void uniform_pair(const PhiloxBlock<uint64_t>& block, int draw, double* u, double* v) {
-  *u = open_uniform(block, draw, 0.0);
-  *v = 1.0 - *u;  // exact: u is a multiple of 2^-53
+template <class V>
+SVMF_INLINE void uniform_pair(const PhiloxBlock<WordOf<V>>& block, int draw, V* u, V* v) {
+  using W = WordOf<V>;
+  if constexpr (sizeof(ScalarOf<V>) == 4) {
+    const W n = shift_right(block.word[draw], 1);
+    *u = odd_fraction<V>(n);
+    *v = odd_fraction<V>(W(0x7fffffffu) - n);
+  } else {
+    *u = open_uniform<V>(block, draw);
+    *v = V(1.0) - *u;  // exact: u is a multiple of 2^-53
+  }
 }
 
 // An angle in turns, uniform in [-1/2, 1/2).
-SVMF_INLINE float uniform_turns(const PhiloxBlock<uint32_t>& block, int draw, float) {
-  return int_to_real(static_cast<int32_t>(block.word[draw])) * 0x1p-32f;
-}
-SVMF_INLINE double uniform_turns(const PhiloxBlock<uint64_t>& block, int draw, double) {
-  const uint64_t word = (block.word[2 * draw] << 32) | block.word[2 * draw + 1];
-  return from_bits(static_cast<int64_t>((word >> 12) | 0x3ff0000000000000ull)) - 1.5;
+template <class V>
+SVMF_INLINE V uniform_turns(const PhiloxBlock<WordOf<V>>& block, int draw) {
+  if constexpr (sizeof(ScalarOf<V>) == 4)
+    return signed_to_real(block.word[draw]) * V(0x1p-32f);
+  else
+    return one_to_two<V>(block, draw) - V(1.5);
 }
 
 }  // namespace SVMF_ISA

@@ -33,12 +33,12 @@ inline constexpr int kBlocksPerProposal = sizeof(Scalar) == 4 ? 1 : 2;
 template <class V, class W, int K>
 SVMF_INLINE V proposal_uniform(const PhiloxBlock<W> (&blocks)[K], int i) {
   constexpr int kDraws = kDrawsPerBlock<ScalarOf<V>>;
-  return open_uniform(blocks[i / kDraws], i % kDraws, V(0));
+  return open_uniform<V>(blocks[i / kDraws], i % kDraws);
 }
 template <class V, class W, int K>
 SVMF_INLINE V proposal_turns(const PhiloxBlock<W> (&blocks)[K], int i) {
   constexpr int kDraws = kDrawsPerBlock<ScalarOf<V>>;
-  return uniform_turns(blocks[i / kDraws], i % kDraws, V(0));
+  return uniform_turns<V>(blocks[i / kDraws], i % kDraws);
 }
 
 // Constants of m.

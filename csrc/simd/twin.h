@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "simd/vec.h"
-#include "simd/vec_words.h"
 
 namespace svmf {
 inline namespace SVMF_ISA {
@@ -89,12 +88,9 @@ template <class V>
 struct Lanes<Twin<V>> {
   using Scalar = ScalarOf<V>;
   using Int = Twin<IntOf<V>>;
+  using Word = Twin<WordOf<V>>;
   using Mask = TwinMask<MaskOf<V>>;
   static constexpr int kWidth = 2 * Lanes<V>::kWidth;
-};
-template <class V>
-struct WordsOfLane<Twin<V>> {
-  using type = Twin<WordOf<V>>;
 };
 
 template <class M, class V>
@@ -157,48 +153,18 @@ SVMF_INLINE void multiply_words(Twin<W> x, uint32_t y, Twin<W>* high, Twin<W>* l
   multiply_words(x.a, y, &high->a, &low->a);
   multiply_words(x.b, y, &high->b, &low->b);
 }
-// One half of a block of twin words.
 template <class W>
-SVMF_INLINE PhiloxBlock<W> first_half(const PhiloxBlock<Twin<W>>& block) {
-  return {{block.word[0].a, block.word[1].a, block.word[2].a, block.word[3].a}};
-}
-template <class W>
-SVMF_INLINE PhiloxBlock<W> second_half(const PhiloxBlock<Twin<W>>& block) {
-  return {{block.word[0].b, block.word[1].b, block.word[2].b, block.word[3].b}};
-}
-template <class V>
-SVMF_INLINE Twin<V> open_uniform(const PhiloxBlock<Twin<WordOf<V>>>& block, int draw, Twin<V>) {
-  return {open_uniform(first_half(block), draw, V(0)),
-          open_uniform(second_half(block), draw, V(0))};
-}
-template <class V>
-SVMF_INLINE Twin<V> uniform_turns(const PhiloxBlock<Twin<WordOf<V>>>& block, int draw, Twin<V>) {
-  return {uniform_turns(first_half(block), draw, V(0)),
-          uniform_turns(second_half(block), draw, V(0))};
-}
-template <class V>
-SVMF_INLINE void uniform_pair(const PhiloxBlock<Twin<WordOf<V>>>& block, int draw, Twin<V>* u,
-                              Twin<V>* v) {
-  uniform_pair(first_half(block), draw, &u->a, &v->a);
-  uniform_pair(second_half(block), draw, &u->b, &v->b);
+SVMF_INLINE auto signed_to_real(Twin<W> x) {
+  return Twin<decltype(signed_to_real(x.a))>{signed_to_real(x.a), signed_to_real(x.b)};
 }
 
-template <class V>
-struct RowCounters<Twin<V>> {
-  using Word = typename RowCounters<V>::Word;
-  RowCounters<V> a, b;
-  SVMF_INLINE explicit RowCounters(uint64_t first_row)
-      : a(first_row), b(first_row + Lanes<V>::kWidth) {}
-  SVMF_INLINE RowCounters(uint64_t first_row, Twin<WordOf<V>> offset)
-      : a(first_row, offset.a), b(first_row, offset.b) {}
-  SVMF_INLINE static Twin<WordOf<V>> lane_numbers() {
-    const WordOf<V> first = RowCounters<V>::lane_numbers();
-    return {first, first + WordOf<V>(Lanes<V>::kWidth)};
-  }
-  SVMF_INLINE PhiloxBlock<Twin<WordOf<V>>> block(uint32_t index, uint32_t purpose) const {
-    return {{{a.low, b.low}, {a.high, b.high}, index, purpose}};
-  }
-};
+template <class V, class E>
+SVMF_INLINE void store_packed(Twin<V> v, unsigned mask, E* p) {
+  constexpr int kHalf = sizeof(V) / sizeof(E);
+  constexpr unsigned kFirst = (1u << kHalf) - 1u;
+  store_packed(v.a, mask & kFirst, p);
+  store_packed(v.b, mask >> kHalf, p + __builtin_popcount(mask & kFirst));
+}
 
 }  // namespace SVMF_ISA
 }  // namespace svmf

@@ -13,7 +13,7 @@
 #include "math/vmf_pathwise.h"
 #include "math/wood.h"
 #include "math/wood_gradients.h"
-#include "simd/vec_words.h"
+#include "simd/vec.h"
 
 namespace py = pybind11;
 

@@ -11,8 +11,9 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "math/row_counters.h"
 #include "math/wood.h"
-#include "simd/vec_words.h"
+#include "simd/vec.h"
 
 namespace {
 

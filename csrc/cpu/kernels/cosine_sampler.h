@@ -5,8 +5,9 @@
 
 #include <algorithm>
 
+#include "math/row_counters.h"
 #include "math/wood.h"
-#include "simd/pack.h"
+#include "simd/twin.h"
 
 namespace svmf {
 inline namespace SVMF_ISA {
@@ -63,7 +64,7 @@ class CosineSampler {
       const Cosine<V> c = nan_unless(is_valid(kappa), sphere_cosine(u, v, kappa));
       c.below.store(chunk->below + i);
       c.above.store(chunk->above + i);
-      uniform_turns(blocks[0], 1, V(0)).store(chunk->side + i);
+      uniform_turns<V>(blocks[0], 1).store(chunk->side + i);
     }
   }
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "simd/transpose.h"
+#include "simd/vec.h"
 
 namespace svmf {
 inline namespace SVMF_ISA {
@@ -48,8 +48,7 @@ struct Tiles {
       for (int i = 0; i < kWidth; ++i) rows[i] = first + (i < n ? i : n - 1) * kColumns;
       load(rows, end, columns);
     } else if constexpr (kColumns == 2) {
-      split_pairs(V::load(first), V::load(first + kWidth), &columns[0], &columns[1],
-                  std::make_integer_sequence<int, kWidth>{});
+      split_pairs(V::load(first), V::load(first + kWidth), &columns[0], &columns[1]);
     } else {
       load_tiles([&](int i) { return V::load(first + i * kColumns); },
                  [&](int i) { return V::load(first + i * kColumns + kSecond); }, columns);
@@ -72,8 +71,7 @@ struct Tiles {
     if constexpr (kColumns == 2) {
       if (n == kWidth) {
         V first, second;
-        join_pairs(columns[0], columns[1], &first, &second,
-                   std::make_integer_sequence<int, kWidth>{});
+        join_pairs(columns[0], columns[1], &first, &second);
         first.store(base);
         second.store(base + kWidth);
         return;

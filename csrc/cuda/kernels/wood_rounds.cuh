@@ -82,7 +82,7 @@ __device__ DrawnCosine<S> draw_on_sphere(S kappa, int64_t row, uint64_t seed) {
   const Cosine<S> c = sphere_cosine(u, v, kappa);
   const bool valid = kappa >= S(0) && kappa < infinity<S>();
   return {{valid ? c.below : not_a_number<S>(), valid ? c.above : not_a_number<S>()},
-          uniform_turns(blocks[0], 1, S(0))};
+          uniform_turns<S>(blocks[0], 1)};
 }
 
 }  // namespace SVMF_ISA

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// The lane interface on x86-64 without AVX: 128 bits, no fma unless the compiler is told so.
+#pragma once
+
+#include <immintrin.h>
+
+#include "simd/portable.h"
+
+namespace svmf {
+inline namespace SVMF_ISA {
+
+inline constexpr int kRegisterBytes = 16;
+
+template <>
+struct Register<float, 4> : PortableRegister<float, 4> {
+#if defined(__FMA__)
+  static SVMF_INLINE Native mul_add(Native a, Native b, Native c) { return _mm_fmadd_ps(a, b, c); }
+#endif
+  static SVMF_INLINE Native square_root(Native a) { return _mm_sqrt_ps(a); }
+  static SVMF_INLINE unsigned bitmask(Mask mask) {
+    return static_cast<unsigned>(_mm_movemask_ps((__m128)mask));
+  }
+};
+
+template <>
+struct Register<double, 2> : PortableRegister<double, 2> {
+#if defined(__FMA__)
+  static SVMF_INLINE Native mul_add(Native a, Native b, Native c) { return _mm_fmadd_pd(a, b, c); }
+#endif
+  static SVMF_INLINE Native square_root(Native a) { return _mm_sqrt_pd(a); }
+  static SVMF_INLINE unsigned bitmask(Mask mask) {
+    return static_cast<unsigned>(_mm_movemask_pd((__m128d)mask));
+  }
+};
+
+// x86 multiplies the even words of 64-bit lanes, so odd words take a second product.
+template <>
+struct Register<uint32_t, 4> : PortableRegister<uint32_t, 4> {
+  static SVMF_INLINE void multiply_words(Native a, uint32_t b, Native* high, Native* low) {
+    const __m128i x = (__m128i)a, y = _mm_set1_epi32(static_cast<int>(b));
+    const __m128i even = _mm_mul_epu32(x, y), odd = _mm_mul_epu32(_mm_srli_epi64(x, 32), y);
+    const __m128i upper = _mm_set_epi32(-1, 0, -1, 0);
+    *low = (Native)_mm_or_si128(_mm_andnot_si128(upper, even), _mm_slli_epi64(odd, 32));
+    *high = (Native)_mm_or_si128(_mm_srli_epi64(even, 32), _mm_and_si128(upper, odd));
+  }
+};
+
+}  // namespace SVMF_ISA
+}  // namespace svmf
