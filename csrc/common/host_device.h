@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How a function is marked that both the host's compiler (once per CPU instruction set) and nvcc
-// compile.
+// Who compiles csrc/math: g++ or clang for one CPU instruction set, or nvcc for the device. The
+// headers above ask these names and not the compiler; csrc/simd asks for its instruction set.
 //
 // SVMF_ISA names the inline namespace of everything that is compiled once per instruction set.
 // Without it the linker could keep the AVX-512 copy of an inline function and call it on a machine
@@ -17,4 +17,18 @@
 #else
 #define SVMF_HOST_DEVICE
 #define SVMF_INLINE inline __attribute__((always_inline))
+#endif
+
+// Before a loop of few rounds that is to be unrolled as a whole.
+#if defined(__CUDACC__) || defined(__clang__)
+#define SVMF_UNROLL _Pragma("unroll")
+#else
+#define SVMF_UNROLL _Pragma("GCC unroll 16")
+#endif
+
+// Whether a fused multiply-add is an instruction, and not a call of the library.
+#if defined(__FMA__) || defined(__CUDA_ARCH__) || defined(__aarch64__)
+#define SVMF_HAS_FMA 1
+#else
+#define SVMF_HAS_FMA 0
 #endif

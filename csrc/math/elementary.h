@@ -81,9 +81,9 @@ SVMF_INLINE void exponential_pair(V x, V* exponential_value, V* minus_one) {
   *minus_one = mul_add(scale, tail, scale - V(1));
 }
 
-// u + correction = 2^k (1+f) with 1+f in [sqrt(1/2), sqrt(2)), for u > 0 finite and normal and
-// |correction| below an ulp or so of u; and log(1+f) = f - half_square + rest, from 2
-// artanh(f/(2+f)).
+// For u > 0 finite and normal and |correction| below an ulp or so of u:
+//     u + correction = 2^k (1+f),   1+f in [sqrt(1/2), sqrt(2)),
+//     log(1+f) = f - half_square + rest,   from 2 artanh(f/(2+f)).
 template <class V>
 struct ReducedLog {
   V k, f, half_square, rest;
@@ -120,8 +120,7 @@ SVMF_INLINE V log_reduced(V u, V correction) {
 }
 
 // log(x + correction), |correction| below an ulp or so of x. Error 1 ulp; 0 -> -inf, negative or
-// nan
-// -> nan, inf -> inf; subnormals are exact to the same error.
+// nan -> nan, inf -> inf; subnormals are exact to the same error.
 template <class V>
 SVMF_INLINE V logarithm(V x, V correction) {
   using S = ScalarOf<V>;
@@ -154,8 +153,9 @@ SVMF_INLINE V log1p_positive(V x) {
   return select(x == infinity<V>(), x, select(x != x, x, y));
 }
 
-// u = 2^k (1+f) with 1+f in [sqrt(1/2), sqrt(2)) for u > 0 finite and normal, and log(1+f) - f
-// without a division, float only. Both sampler and normal numbers live on it.
+// For u > 0 finite and normal
+//     u = 2^k (1+f),   1+f in [sqrt(1/2), sqrt(2)),
+// and log(1+f) - f without a division, float only. Both sampler and normal numbers live on it.
 template <class V>
 struct QuickLog {
   V k, f;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Gauss quadrature for int_0^1 u^nu f(u) du, nu = (m-1)/2, where f may have a square root at u = 0
-// only through u^nu: with u = xi^2 it is 2 int_0^1 xi^m f(xi^2) dxi, whose nodes are the zeros of
-// the Jacobi polynomial P_n^(0, m). Host only, in long double, so that nodes and weights are
-// rounded once.
+// Gauss quadrature for
+//     int_0^1 u^nu f(u) du,   nu = (m-1)/2,
+// where f may have a square root at u = 0 only through u^nu. With u = xi^2 it is
+//     2 int_0^1 xi^m f(xi^2) dxi,
+// whose nodes are the zeros of the Jacobi polynomial P_n^(0, m). Host only, in long double, so that
+// nodes and weights are rounded once.
 #pragma once
 
 #include <cstdint>

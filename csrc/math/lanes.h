@@ -9,9 +9,6 @@
 #include <cstring>
 
 #include "common/host_device.h"
-#if !defined(__CUDACC__)
-#include <cmath>
-#endif
 
 namespace svmf {
 inline namespace SVMF_ISA {
@@ -74,14 +71,14 @@ struct Format<double> {
 // a hundred times slower on the baseline instruction set, and nothing here needs the single
 // rounding to be correct.
 SVMF_INLINE float mul_add(float a, float b, float c) {
-#if defined(__FMA__) || defined(__CUDA_ARCH__) || defined(__aarch64__)
+#if SVMF_HAS_FMA
   return __builtin_fmaf(a, b, c);
 #else
   return a * b + c;
 #endif
 }
 SVMF_INLINE double mul_add(double a, double b, double c) {
-#if defined(__FMA__) || defined(__CUDA_ARCH__) || defined(__aarch64__)
+#if SVMF_HAS_FMA
   return __builtin_fma(a, b, c);
 #else
   return a * b + c;

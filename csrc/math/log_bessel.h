@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: MIT
-// log I_v(x), log(e^-x I_v(x)), the ratio I_v(x)/I_(v-1)(x) and its derivative, real order v >= 0,
-// x >= 0.
+// log I_v(x), log(e^-x I_v(x)), the ratio I_v(x)/I_(v-1)(x) and its derivative, for a real order v
+// >= 0 and x >= 0.
 //
-// I_v belongs to the vMF distribution with nu = v + 1/2 (vmf_kappa.h, same notation). Two forms of
-// its logarithm:
-//   from L:  log I_v = L + v log(x/2) - lgamma(v+1), and the same with L - x for log(e^-x I_v);
-//   scaled:  log(e^-x I_v) = K + c^2/(s+x) + (1-c/s) V + v log(x/(s+c)) + log(2/(s+c))/2,  K = nu
-//   log c - lgamma(v+1) - c.
+// I_v belongs to the vMF distribution with nu = v + 1/2 (vmf_kappa.h, same notation). Its logarithm
+// has two forms. From L, and with L - x in place of L for log(e^-x I_v):
+//     log I_v = L + v log(x/2) - lgamma(v+1).
+// Scaled:
+//     log(e^-x I_v) = K + c^2/(s+x) + (1-c/s) V + v log(x/(s+c)) + log(2/(s+c))/2,
+//     K = nu log c - lgamma(v+1) - c.
 // The first is the better one for small orders and for small x; in the second nothing cancels at
-// large orders and at large x. The polynomials exist for 2v integer (v <= 31) and for nu >= 32;
-// other orders are reached from v+N by downward recurrence (DLMF 10.29.1), which is stable. Errors:
-// docs/math.md, enforced by tests/math/test_log_bessel.py. Negative or nan x, v < 0 -> nan.
+// large orders and at large x.
+//
+// The polynomials exist for 2v integer (v <= 31) and for nu >= 32. Other orders are reached from
+// v+N by downward recurrence (DLMF 10.29.1), which is stable.
+//
+// Errors: docs/math.md, enforced by tests/math/test_log_bessel.py. Negative or nan x, v < 0 -> nan.
 #pragma once
 
 #include <cmath>
@@ -21,8 +25,9 @@ namespace svmf {
 inline namespace SVMF_ISA {
 
 // Where the two forms meet; tests/math/test_log_bessel.py looks at both sides.
-// log(e^-x I_v) of a small order with a table: from L below 1.5 + v/2, scaled above. log I_v of
-// these orders: from L.
+//
+// A small order with a table: log(e^-x I_v) is from L below 1.5 + v/2 and scaled above; log I_v is
+// from L.
 template <class V>
 SVMF_INLINE V scaled_form_from(V order) {
   using S = ScalarOf<V>;
@@ -50,10 +55,10 @@ struct BesselOrder {
 };
 
 template <class Scalar>
-SVMF_HOST_DEVICE inline void set_step_factors(BesselOrder<Scalar>* of) {
-  for (int i = 1; i <= of->steps; ++i) {
-    const double j = static_cast<double>(of->order) + i;
-    of->step_factor[i - 1] = static_cast<Scalar>(1 / (j * (j + 1)));
+SVMF_HOST_DEVICE inline void set_step_factors(BesselOrder<Scalar>* constants) {
+  for (int i = 1; i <= constants->steps; ++i) {
+    const double j = static_cast<double>(constants->order) + i;
+    constants->step_factor[i - 1] = static_cast<Scalar>(1 / (j * (j + 1)));
   }
 }
 
@@ -86,35 +91,36 @@ inline BesselOrder<Scalar> make_bessel_order(double order) {
   return result;
 }
 
-// log(x/(s+c)) where x/(s+c) may be close to 1: then from 1 - x/(s+c) = (c + c^2/(s+x))/(s+c).
+// log(x/(s+c)) where x/(s+c) may be close to 1: then from
+//     1 - x/(s+c) = (c + c^2/(s+x))/(s+c).
 template <class V>
-SVMF_INLINE V log_tangent(const KappaPlace<V>& at, V c) {
+SVMF_INLINE V log_tangent(const KappaPlace<V>& place, V c) {
   using S = ScalarOf<V>;
-  const V sum = at.s + c;
-  const V complement = (c + c * (c / (at.s + at.kappa))) / sum;
+  const V sum = place.s + c;
+  const V complement = (c + c * (c / (place.s + place.kappa))) / sum;
   const V near_one = V(1) - complement;
   const V lost = (V(1) - near_one) - complement;
   const auto close = complement < V(S(0.5));
-  return logarithm(select(close, near_one, at.kappa / sum), select(close, lost, V(0)));
+  return logarithm(select(close, near_one, place.kappa / sum), select(close, lost, V(0)));
 }
 
 // log(e^-x I_v(x)) of the order that owns the table.
 template <class V>
-SVMF_INLINE V log_ive_of_table(const KappaPlace<V>& at, V order,
+SVMF_INLINE V log_ive_of_table(const KappaPlace<V>& place, V order,
                                const VmfTable<ScalarOf<V>>& table) {
   using S = ScalarOf<V>;
   const V c(table.c);
-  const V power = select(order == V(0), V(0), order * log_tangent(at, c));
-  const V half_log = V(S(-0.5)) * logarithm(V(S(0.5)) * (at.s + c));
-  const V small = c * (c / (at.s + at.kappa)) + at.x * evaluate(kV, at, table);
+  const V power = select(order == V(0), V(0), order * log_tangent(place, c));
+  const V half_log = V(S(-0.5)) * logarithm(V(S(0.5)) * (place.s + c));
+  const V small = c * (c / (place.s + place.kappa)) + place.x * evaluate(kV, place, table);
   return (power + half_log) + (small + V(table.bessel_constant));
 }
 
 // v log(x/2) - lgamma(v+1): what log I_v has beside L.
 template <class V>
-SVMF_INLINE V beside_L(V x, const BesselOrder<ScalarOf<V>>& of) {
-  if (of.order == 0) return V(0);
-  return mul_add(V(of.order), logarithm(x * V(ScalarOf<V>(0.5))), -V(of.log_factor));
+SVMF_INLINE V beside_L(V x, const BesselOrder<ScalarOf<V>>& constants) {
+  if (constants.order == 0) return V(0);
+  return mul_add(V(constants.order), logarithm(x * V(ScalarOf<V>(0.5))), -V(constants.log_factor));
 }
 
 // Value at the ends of the domain, and nan outside.
@@ -126,22 +132,25 @@ SVMF_INLINE V guard_bessel(V x, V inside, V at_zero, V at_infinity) {
 
 // log I_v or its scaled form for orders with a table of their own.
 template <BesselFunction kFunction, class V>
-SVMF_INLINE V log_bessel_of_table(V x, const BesselOrder<ScalarOf<V>>& of) {
+SVMF_INLINE V log_bessel_of_table(V x, const BesselOrder<ScalarOf<V>>& constants) {
   constexpr bool kScaled = kFunction == BesselFunction::kLogIve;
-  const KappaPlace<V> at = place_kappa(x, of.table);
-  const V order(of.order);
-  const V at_zero = of.order == 0 ? V(0) : -infinity<V>();
+  const KappaPlace<V> place = place_kappa(x, constants.table);
+  const V order(constants.order);
+  const V at_zero = constants.order == 0 ? V(0) : -infinity<V>();
   if constexpr (kScaled) {
-    V y = log_ive_of_table(at, order, of.table);
+    V y = log_ive_of_table(place, order, constants.table);
     const auto below = x < scaled_form_from(order);
-    if (of.small && any(below)) {
-      const V L_minus_x = log_partition_minus_kappa_at(at, shared_logarithm(at), of.table);
-      y = select(below, L_minus_x + beside_L(x, of), y);
+    if (constants.small && any(below)) {
+      const V L_minus_x =
+          log_partition_minus_kappa_at(place, shared_logarithm(place), constants.table);
+      y = select(below, L_minus_x + beside_L(x, constants), y);
     }
     return guard_bessel(x, y, at_zero, -infinity<V>());
   } else {
-    const V y = of.small ? log_partition_at(at, shared_logarithm(at), of.table) + beside_L(x, of)
-                         : log_ive_of_table(at, order, of.table) + x;
+    const V y = constants.small
+                    ? log_partition_at(place, shared_logarithm(place), constants.table) +
+                          beside_L(x, constants)
+                    : log_ive_of_table(place, order, constants.table) + x;
     return guard_bessel(x, y, at_zero, infinity<V>());
   }
 }
@@ -152,10 +161,10 @@ struct BesselRecurrence {
   V A, grad, product;  // grad = dA/dx; product of all ratios
 };
 template <class V>
-SVMF_INLINE BesselRecurrence<V> recur_down(const KappaPlace<V>& at, double first, int steps,
+SVMF_INLINE BesselRecurrence<V> recur_down(const KappaPlace<V>& place, double first, int steps,
                                            const VmfTable<ScalarOf<V>>& table) {
-  const V x = at.kappa;
-  const MeanLength<V> start = mean_length_at(at, table);
+  const V x = place.kappa;
+  const MeanLength<V> start = mean_length_at(place, table);
   V A = start.A, grad = (start.e + start.e) / start.q, product(1);
   for (int j = steps - 1; j >= 0; --j) {
     const V twice(2 * (first + j));
@@ -170,17 +179,17 @@ SVMF_INLINE BesselRecurrence<V> recur_down(const KappaPlace<V>& at, double first
 }
 
 // Q with L_v = L_(v+N) + log(1 + Q). f_j = e^(L_j - L_(v+N)) obeys
-//   f_(j-1) = f_j + (x/2)^2 f_(j+1)/(j (j+1))
+//     f_(j-1) = f_j + (x/2)^2 f_(j+1)/(j (j+1))
 // (DLMF 10.29.1 with I_j = f_j (x/2)^j/Gamma(j+1)): positive terms, no division, no long chain.
 template <class V>
-SVMF_INLINE V growth_down(const KappaPlace<V>& at, const BesselOrder<double>& of) {
-  const V z = square(at.kappa * V(0.5));
-  const MeanLength<V> start = mean_length_at(at, of.table);
-  V above = V(2 * (of.order + of.steps + 1)) / start.q;  // f_(v+N+1)
-  V Q(0);                                                // f_(v+N) - 1
-  for (int i = of.steps - 1; i >= 0; --i) {
+SVMF_INLINE V growth_down(const KappaPlace<V>& place, const BesselOrder<double>& constants) {
+  const V z = square(place.kappa * V(0.5));
+  const MeanLength<V> start = mean_length_at(place, constants.table);
+  V above = V(2 * (constants.order + constants.steps + 1)) / start.q;  // f_(v+N+1)
+  V Q(0);                                                              // f_(v+N) - 1
+  for (int i = constants.steps - 1; i >= 0; --i) {
     const V f = V(1) + Q;
-    Q = mul_add(z * V(of.step_factor[i]), above, Q);
+    Q = mul_add(z * V(constants.step_factor[i]), above, Q);
     above = f;
   }
   return Q;
@@ -188,37 +197,39 @@ SVMF_INLINE V growth_down(const KappaPlace<V>& at, const BesselOrder<double>& of
 
 // log I_v by recurrence, double only.
 template <class V>
-SVMF_INLINE V log_iv_by_recurrence(V x, const BesselOrder<double>& of) {
-  const KappaPlace<V> at = place_kappa(x, of.table);
-  const V L =
-      log_partition_at(at, shared_logarithm(at), of.table) + log1p_positive(growth_down(at, of));
-  V y = L + beside_L(x, of);
+SVMF_INLINE V log_iv_by_recurrence(V x, const BesselOrder<double>& constants) {
+  const KappaPlace<V> place = place_kappa(x, constants.table);
+  const V L = log_partition_at(place, shared_logarithm(place), constants.table) +
+              log1p_positive(growth_down(place, constants));
+  V y = L + beside_L(x, constants);
   const auto huge = x > V(kRecurrenceHugeX);
   if (any(huge)) {
     constexpr double kTwoPi = 6.283185307179586477;
     y = select(huge, x - V(0.5) * logarithm(x * V(kTwoPi)), y);
   }
-  return guard_bessel(x, y, of.order == 0 ? V(0) : -infinity<V>(), infinity<V>());
+  return guard_bessel(x, y, constants.order == 0 ? V(0) : -infinity<V>(), infinity<V>());
 }
 
 // log(e^-x I_v) by recurrence, double only.
 template <class V>
-SVMF_INLINE V log_ive_by_recurrence(V x, const BesselOrder<double>& of) {
-  const KappaPlace<V> at = place_kappa(x, of.table);
-  const V from_L = log_partition_minus_kappa_at(at, shared_logarithm(at), of.table) +
-                   (log1p_positive(growth_down(at, of)) + beside_L(x, of));
-  const V product = recur_down(at, of.order + 1, of.steps, of.table).product;
+SVMF_INLINE V log_ive_by_recurrence(V x, const BesselOrder<double>& constants) {
+  const KappaPlace<V> place = place_kappa(x, constants.table);
+  const V from_L = log_partition_minus_kappa_at(place, shared_logarithm(place), constants.table) +
+                   (log1p_positive(growth_down(place, constants)) + beside_L(x, constants));
+  const V product =
+      recur_down(place, constants.order + 1, constants.steps, constants.table).product;
   const V from_product =
-      log_ive_of_table(at, V(of.order + of.steps), of.table) - logarithm(product);
+      log_ive_of_table(place, V(constants.order + constants.steps), constants.table) -
+      logarithm(product);
   const V y = select(x < V(kRecurrenceProductX), from_L, from_product);
-  return guard_bessel(x, y, of.order == 0 ? V(0) : -infinity<V>(), -infinity<V>());
+  return guard_bessel(x, y, constants.order == 0 ? V(0) : -infinity<V>(), -infinity<V>());
 }
 
 // I_v/I_(v-1) and its derivative by recurrence; `table` belongs to order - 1 + steps.
 template <BesselFunction kFunction, class V>
 SVMF_INLINE V ratio_by_recurrence(V x, double order, int steps, const VmfTable<double>& table) {
-  const KappaPlace<V> at = place_kappa(x, table);
-  const BesselRecurrence<V> r = recur_down(at, order, steps, table);
+  const KappaPlace<V> place = place_kappa(x, table);
+  const BesselRecurrence<V> r = recur_down(place, order, steps, table);
   if constexpr (kFunction == BesselFunction::kIvRatio) {
     return guard_bessel(x, r.A, V(order == 0 ? Format<double>::kInfinity : 0.0), V(1));
   } else {
@@ -237,27 +248,27 @@ SVMF_HOST_DEVICE constexpr double base_order(BesselFunction f, double order) {
   return is_ratio(f) ? order - 1 : order;
 }
 
-// For orders with a table of their own: `of` belongs to base_order(kFunction, order).
+// For orders with a table of their own: `constants` belong to base_order(kFunction, order).
 template <BesselFunction kFunction, class V>
-SVMF_INLINE V bessel_of_table(V x, const BesselOrder<ScalarOf<V>>& of) {
+SVMF_INLINE V bessel_of_table(V x, const BesselOrder<ScalarOf<V>>& constants) {
   if constexpr (kFunction == BesselFunction::kIvRatio) {
-    return evaluate_kappa_function<KappaFunction::kMeanLength>(x, of.table);
+    return evaluate_kappa_function<KappaFunction::kMeanLength>(x, constants.table);
   } else if constexpr (kFunction == BesselFunction::kIvRatioGrad) {
-    return evaluate_kappa_function<KappaFunction::kMeanLengthGrad>(x, of.table);
+    return evaluate_kappa_function<KappaFunction::kMeanLengthGrad>(x, constants.table);
   } else {
-    return log_bessel_of_table<kFunction>(x, of);
+    return log_bessel_of_table<kFunction>(x, constants);
   }
 }
 
 // For all others, in double.
 template <BesselFunction kFunction, class V>
-SVMF_INLINE V bessel_by_recurrence(V x, double order, const BesselOrder<double>& of) {
+SVMF_INLINE V bessel_by_recurrence(V x, double order, const BesselOrder<double>& constants) {
   if constexpr (is_ratio(kFunction)) {
-    return ratio_by_recurrence<kFunction>(x, order, of.steps, of.table);
+    return ratio_by_recurrence<kFunction>(x, order, constants.steps, constants.table);
   } else if constexpr (kFunction == BesselFunction::kLogIve) {
-    return log_ive_by_recurrence(x, of);
+    return log_ive_by_recurrence(x, constants);
   } else {
-    return log_iv_by_recurrence(x, of);
+    return log_iv_by_recurrence(x, constants);
   }
 }
 

@@ -2,12 +2,14 @@
 // The pathwise derivative for large s = sqrt(nu^2 + kappa^2), by its expansion in 1/s
 // (docs/math.md).
 //
-// With p = nu/s and zeta = 2s/(nu + s + kappa w):  dw/dkappa = (1-w^2)/(2s) sum_j Y_j(zeta)/s^j,
-// Y_0 = zeta,
-//   Y_(j+1) = -(zeta^2/2) [G Y_j' - (G Y_j')(1)]/(1 - zeta),   G = -1 + (1+p) zeta - p(1+p)
-//   zeta^2/2.
-// Every Y_j is a polynomial: Y_j = zeta^2 sum_(i < 2j) c_i zeta^i for j >= 1, and the division by 1
-// - zeta is a running sum of coefficients from the highest one down.
+// With p = nu/s and zeta = 2s/(nu + s + kappa w):
+//     dw/dkappa = (1-w^2)/(2s) sum_j Y_j(zeta)/s^j,
+//     Y_0 = zeta,
+//     Y_(j+1) = -(zeta^2/2) [G Y_j' - (G Y_j')(1)]/(1 - zeta),
+//     G = -1 + (1+p) zeta - p(1+p) zeta^2/2.
+// Every Y_j is a polynomial, for j >= 1
+//     Y_j = zeta^2 sum_(i < 2j) c_i zeta^i,
+// and the division by 1 - zeta is a running sum of coefficients from the highest one down.
 #pragma once
 
 #include "math/vmf_kappa.h"
@@ -26,7 +28,7 @@ struct Scales {
 };
 
 template <class V>
-SVMF_INLINE Scales<V> scales(V one_plus_w, V kappa, V nu) {
+SVMF_INLINE Scales<V> scales_of(V one_plus_w, V kappa, V nu) {
   const V s = root_sum_squares(nu, kappa);
   const V b = nu / (s + kappa);
   return {s, b, mul_add(kappa, one_plus_w, mul_add(nu, b, nu))};
@@ -54,11 +56,11 @@ SVMF_INLINE V asymptotic_terms(V s) {
 // (dw/dkappa)/(1-w^2). The loops go on until every lane has its terms, but no lane takes more than
 // its own: a row's result has the same bits beside any neighbours.
 template <class V>
-SVMF_INLINE V asymptotic(const Scales<V>& at, V nu, V terms) {
+SVMF_INLINE V asymptotic(const Scales<V>& scales, V nu, V terms) {
   using S = ScalarOf<V>;
   V c[2 * kMostTerms - 2], total[2 * kMostTerms - 2];
-  const V scale = V(S(0.5)) / at.s;  // the 1/2 of the recurrence and one more power of 1/s
-  const V p = nu / at.s;
+  const V scale = V(S(0.5)) / scales.s;  // the 1/2 of the recurrence and one more power of 1/s
+  const V p = nu / scales.s;
   const V g1 = scale * (V(1) + p);
   const V g2 = g1 * p * V(S(-0.5));
   total[0] = c[0] = g1 + g2;
@@ -84,8 +86,8 @@ SVMF_INLINE V asymptotic(const Scales<V>& at, V nu, V terms) {
     }
     count += 2;
   }
-  const V inverse_X = V(1) / at.X;
-  const V zeta = (at.s + at.s) * inverse_X;
+  const V inverse_X = V(1) / scales.X;
+  const V zeta = (scales.s + scales.s) * inverse_X;
   const V own_count = mul_add(V(2), terms, V(-2));
   V series = total[count - 1];
   for (int i = count - 2; i >= 0; --i) {

@@ -2,12 +2,16 @@
 // The pathwise derivative in float32: one polynomial in two variables per piece of the kappa axis.
 //
 // With P = c/(c + 2 kappa), c = nu + 14, and X = nu (1 + P) + kappa (1 + w), the ratio
-//   R = X (dw/dkappa)/(1-w^2)
-// lies near 1 and is smooth in P and z = P(1-w)/(P(1-w) + (1+w)) over all of kappa in [0, inf) and
-// w in [-1, 1]: z stretches the layer at w = -1, whose width is 1/kappa. In piece i, an eighth of
-// the axis Q = 1 - P, the fit is a polynomial in t = 8Q - i - 1/2 and in x, which maps the range of
-// z where the density is not negligible to [-1, 1]. Beyond that range x is clamped: R stays within
-// a factor of 2 there. tests/math/test_pathwise_switches.py goes along the edges of the pieces.
+//     R = X (dw/dkappa)/(1-w^2)
+// lies near 1. It is smooth in P and
+//     z = P(1-w)/(P(1-w) + (1+w))
+// over all of kappa in [0, inf) and w in [-1, 1]: z stretches the layer at w = -1, whose width is
+// 1/kappa.
+//
+// In piece i, an eighth of the axis Q = 1 - P, the fit is a polynomial in t = 8Q - i - 1/2 and in
+// x, which maps the range of z where the density is not negligible to [-1, 1]. Beyond that range x
+// is clamped: R stays within a factor of 2 there. tests/math/test_pathwise_switches.py goes along
+// the edges of the pieces.
 #pragma once
 
 #include "math/lanes.h"

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The pathwise derivative for moderate s = sqrt(nu^2 + kappa^2): a closed form that is exact at w =
-// -1 and w = 1, plus an integral for the difference (docs/math.md).
+// The pathwise derivative for moderate s = sqrt(nu^2 + kappa^2): a closed form that is exact at
+// w = -1 and w = 1, plus an integral for the difference (docs/math.md).
 //
-// With a, e, q of vmf_kappa.h and X = q + kappa w:  (dw/dkappa)/(1-w^2) = (a/nu)/X + difference,
-//   difference = (kappa/nu) int (a - e X_t)/X_t^2 ((1-t^2)/(1-w^2))^nu e^(kappa (t-w)) dt  over t
-//   from -1 to w,
+// With a, e, q of vmf_kappa.h and X = q + kappa w:
+//     (dw/dkappa)/(1-w^2) = (a/nu)/X + difference,
+//     difference = (kappa/nu) int_(-1)^w (a - e X_t)/X_t^2 ((1-t^2)/(1-w^2))^nu e^(kappa (t-w)) dt,
 // or minus the same over t from w to 1. The integrand changes its sign once, at e X = a; the side
-// without that point leaves nothing to cancel, in either tail. In the coordinate eps of Wood's
-// proposal (wood.h) the side is eps_t = eps_w u or 1 - eps_t = (1 - eps_w) u with u in (0, 1), and
-// the integrand is u^nu times a smooth function.
+// without that point leaves nothing to cancel, in either tail.
+//
+// In the coordinate eps of Wood's proposal (wood.h) the side is
+//     eps_t = eps_w u   or   1 - eps_t = (1 - eps_w) u,   u in (0, 1),
+// and the integrand is u^nu times a smooth function.
 #pragma once
 
 #include <cmath>
@@ -160,14 +162,15 @@ template <class V>
 SVMF_INLINE V precise(V one_minus_w, V one_plus_w, V kappa, const VmfTable<ScalarOf<V>>& vmf,
                       const PathwiseTable<ScalarOf<V>>& table) {
   const V nu(vmf.nu);
-  const Scales<V> at = scales(one_plus_w, kappa, nu);
+  const Scales<V> scales = scales_of(one_plus_w, kappa, nu);
   const V from(table.asymptotic_from);
-  const auto large = at.s >= from;
+  const auto large = scales.s >= from;
   V y(0);
   // Lanes of the other kind ask for the fewest terms, and their results are not used.
-  if (any(large)) y = asymptotic(at, nu, asymptotic_terms(select(large, at.s, infinity<V>())));
+  if (any(large))
+    y = asymptotic(scales, nu, asymptotic_terms(select(large, scales.s, infinity<V>())));
   if (!all(large))
-    y = select(large, y, quadrature(one_minus_w, one_plus_w, kappa, at.b, vmf, table));
+    y = select(large, y, quadrature(one_minus_w, one_plus_w, kappa, scales.b, vmf, table));
   return y;
 }
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Makes the tables of the pathwise derivative for one m, on the host: quadrature nodes for double,
 // and for float the polynomials of pathwise_fit.h, by Chebyshev interpolation of the double
-// precision derivative. The tables in use are kept.
+// precision derivative. The tables in use are kept: csrc/common/pathwise_tables.h.
 #pragma once
 
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <mutex>
 
 #include "math/chebyshev.h"
 #include "math/pathwise_fit.h"
@@ -190,29 +189,15 @@ class FitBuilder {
   Piece pieces_[kFitPieces] = {};
 };
 
-inline void make_table(int64_t m, PathwiseTable<double>* table) { *table = make_quadrature(m); }
-inline void make_table(int64_t m, PathwiseTable<float>* table) { *table = FitBuilder(m).table(); }
-
 }  // namespace pathwise
 
-// The table of the sphere in R^m, m >= 2. Making one takes up to 0.3 ms (double) or 2 ms (float);
-// the last few are kept, and the function may be called from many threads.
+// The table of the sphere in R^m, m >= 2.
 template <class Scalar>
 inline PathwiseTable<Scalar> make_pathwise_table(int64_t m) {
-  struct Kept {
-    int64_t m = 0;
-    PathwiseTable<Scalar> table;
-  };
-  constexpr int kKept = 16;
-  static std::mutex mutex;
-  static Kept kept[kKept];
-  const std::lock_guard<std::mutex> lock(mutex);
-  Kept& entry = kept[m % kKept];
-  if (entry.m != m) {
-    pathwise::make_table(m, &entry.table);
-    entry.m = m;
-  }
-  return entry.table;
+  if constexpr (sizeof(Scalar) == 4)
+    return pathwise::FitBuilder(m).table();
+  else
+    return pathwise::make_quadrature(m);
 }
 
 }  // namespace SVMF_ISA

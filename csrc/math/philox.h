@@ -2,8 +2,9 @@
 // Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011): four random
 // words as a pure function of a 64-bit key and a 128-bit counter. svmf counts (row, block, purpose)
 // and keys with the seed, so the words of a row depend on nothing else: not on threads, not on the
-// batch around it, not on the device (docs/rng.md). Known answer, counter 0 and key 0: 6627e8d5
-// e169c58d bc57ac4c 9b00dbd8.
+// batch around it, not on the device (docs/rng.md).
+//
+// Known answer, counter 0 and key 0: 6627e8d5 e169c58d bc57ac4c 9b00dbd8.
 #pragma once
 
 #include "math/lanes.h"
@@ -23,11 +24,7 @@ struct PhiloxBlock {
 template <int K, class W>
 SVMF_INLINE void philox(PhiloxBlock<W> (&block)[K], uint64_t key) {
   uint32_t key0 = static_cast<uint32_t>(key), key1 = static_cast<uint32_t>(key >> 32);
-#if defined(__CUDACC__)
-#pragma unroll
-#else
-#pragma GCC unroll 10
-#endif
+  SVMF_UNROLL
   for (int round = 0; round < 10; ++round) {
     for (int i = 0; i < K; ++i) {
       W(&c)[4] = block[i].word;

@@ -2,11 +2,15 @@
 // The reflections that turn e1 into mu, as numbers per row; what runs along the row stands in the
 // kernels.
 //
-// householder: H = I - 2 u u'/(u'u), u = e1 - mu. 1 - mu_0 is exact where it is small, so H is
-// orthogonal to rounding for every mu, also next to e1; mu = e1 gives the identity. The sampler
-// takes the better conditioned of the two reflections that a sign allows: with sigma = -sign(mu_0)
-// and d = 1 + |mu_0| nothing cancels, and the sample is z = s g + beta mu with g the direction
-// (docs/sampling.md).
+// householder:
+//     H = I - 2 u u'/(u'u),   u = e1 - mu.
+// 1 - mu_0 is exact where it is small, so H is orthogonal to rounding for every mu, also next to
+// e1; mu = e1 gives the identity.
+//
+// The sampler takes the better conditioned of the two reflections that a sign allows. With sigma =
+// -sign(mu_0) and d = 1 + |mu_0| nothing cancels, and the sample is
+//     z = s g + beta mu
+// with g the direction (docs/sampling.md).
 #pragma once
 
 #include "math/lanes.h"
@@ -37,8 +41,8 @@ SVMF_INLINE SampleReflection<V> reflect_sample(V w, V s, V dot, V mu0) {
 }
 
 // What the gradient needs of one sample, with G the incoming gradient:
-//   grad mu = beta G + gamma (z - beta mu),   beta = (w - sigma z_0)/d,   gamma = (sigma G_0 -
-//   G.mu)/d.
+//     grad mu = beta G + gamma (z - beta mu),
+//     beta = (w - sigma z_0)/d,   gamma = (sigma G_0 - G.mu)/d.
 template <class V>
 struct ReflectionGradient {
   V beta;

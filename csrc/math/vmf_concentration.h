@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The kappa whose mean length A(kappa) is R: the maximum-likelihood concentration (docs/math.md).
 //
-// A(kappa) = R is kappa = 2 (nu + e(kappa)) R/((1-R)(1+R)), so kappa lies between the values for e
-// = 0 and e = 1/2; Newton's method on the difference of the two sides starts at e = 1/4 and
-// converges in a few steps everywhere. Error 4 eps relative to the conditioning R/(kappa
-// A'(kappa)), tests/math/test_vmf_concentration.py. R = 0 -> 0, R = 1 -> inf, R outside [0, 1] or
-// nan -> nan.
+// A(kappa) = R is
+//     kappa = 2 (nu + e(kappa)) R/((1-R)(1+R)),
+// so kappa lies between the values for e = 0 and e = 1/2. Newton's method on the difference of the
+// two sides starts at e = 1/4 and converges in a few steps everywhere.
+//
+// Error 4 eps relative to the conditioning R/(kappa A'(kappa)),
+// tests/math/test_vmf_concentration.py. R = 0 -> 0, R = 1 -> inf, R outside [0, 1] or nan -> nan.
 #pragma once
 
 #include "math/vmf_kappa.h"
@@ -24,12 +26,12 @@ SVMF_INLINE V vmf_concentration(V R, const VmfTable<ScalarOf<V>>& table) {
   const V slope = (R + R) / ((V(1) - R) * (V(1) + R));  // kappa = slope * (nu + e)
   V kappa = slope * (nu + V(S(0.25)));
   for (int i = 0; i < kConcentrationSteps; ++i) {
-    const KappaPlace<V> at = place_kappa(kappa, table);
+    const KappaPlace<V> place = place_kappa(kappa, table);
     V slope_of_E;
-    const V E = evaluate_with_slope(kE, at, table, &slope_of_E);
-    const V e = E * nu / (at.s + at.s);
+    const V E = evaluate_with_slope(kE, place, table, &slope_of_E);
+    const V e = E * nu / (place.s + place.s);
     const V kappa_e_slope =
-        -e * log_decay_of_e(at, E, slope_of_E);  // kappa de/dkappa, in [-1/2, 0]
+        -e * log_decay_of_e(place, E, slope_of_E);  // kappa de/dkappa, in [-1/2, 0]
     // f = slope (nu + e) - kappa, f' = slope e' - 1
     const V f = mul_add(slope, nu + e, -kappa);
     kappa = kappa - f / mul_add(slope, kappa_e_slope / kappa, V(-1));

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The functions of kappa that belong to a von Mises-Fisher distribution in R^m: mean length A, KL
-// to the uniform distribution, log partition function L, and their derivatives; no cancellation
-// anywhere.
+// The functions of kappa that belong to a von Mises-Fisher distribution in R^m: the mean length A,
+// KL to the uniform distribution, the log partition function L, and their derivatives. Nothing
+// cancels anywhere.
 //
-// Everything hangs on one smooth quantity e(kappa) in (0, 1/2], defined by A = kappa/(a + sqrt(a^2
-// + kappa^2)) with a = nu + e and nu = (m-1)/2 (docs/math.md). e, and the remainders W of KL and V
-// of L, are piecewise polynomials in x = 1 - c/sqrt(c^2 + kappa^2); their coefficients for one m
-// are a VmfTable. Errors: see docs/math.md, enforced by tests/math/test_vmf_kappa.py. kappa = 0 is
-// exact; kappa < 0 or nan -> nan; kappa = inf -> the limit.
+// Everything hangs on one smooth quantity e(kappa) in (0, 1/2], defined by
+//     A = kappa/(a + sqrt(a^2 + kappa^2)),   a = nu + e,   nu = (m-1)/2
+// (docs/math.md). e, and the remainders W of KL and V of L, are piecewise polynomials in
+//     x = 1 - c/sqrt(c^2 + kappa^2);
+// their coefficients for one m are a VmfTable.
+//
+// Errors: docs/math.md, enforced by tests/math/test_vmf_kappa.py. kappa = 0 is exact; kappa < 0 or
+// nan -> nan; kappa = inf -> the limit.
 #pragma once
 
 #include "common/functions.h"
@@ -59,23 +62,24 @@ SVMF_INLINE KappaPlace<V> place_kappa(V kappa, const VmfTable<ScalarOf<V>>& tabl
 
 // One of the three piecewise polynomials (kE, kW, kV) at the place.
 template <class V>
-SVMF_INLINE V evaluate(int function, const KappaPlace<V>& at, const VmfTable<ScalarOf<V>>& table) {
+SVMF_INLINE V evaluate(int function, const KappaPlace<V>& place,
+                       const VmfTable<ScalarOf<V>>& table) {
   int i = table.terms[function] - 1;
-  V sum = at.piece.pick(table.coefficient[function][i]);
-  while (--i >= 0) sum = mul_add(sum, at.t, at.piece.pick(table.coefficient[function][i]));
+  V sum = place.piece.pick(table.coefficient[function][i]);
+  while (--i >= 0) sum = mul_add(sum, place.t, place.piece.pick(table.coefficient[function][i]));
   return sum;
 }
 
 // The same with the derivative with respect to x.
 template <class V>
-SVMF_INLINE V evaluate_with_slope(int function, const KappaPlace<V>& at,
+SVMF_INLINE V evaluate_with_slope(int function, const KappaPlace<V>& place,
                                   const VmfTable<ScalarOf<V>>& table, V* slope) {
   int i = table.terms[function] - 1;
-  V sum = at.piece.pick(table.coefficient[function][i]);
+  V sum = place.piece.pick(table.coefficient[function][i]);
   V derivative(0);
   while (--i >= 0) {
-    derivative = mul_add(derivative, at.t, sum);
-    sum = mul_add(sum, at.t, at.piece.pick(table.coefficient[function][i]));
+    derivative = mul_add(derivative, place.t, sum);
+    sum = mul_add(sum, place.t, place.piece.pick(table.coefficient[function][i]));
   }
   *slope = derivative;
   return sum;
@@ -100,11 +104,11 @@ SVMF_INLINE MeanLength<V> mean_length_from_e(V e, V kappa, V nu) {
 }
 
 template <class V>
-SVMF_INLINE MeanLength<V> mean_length_at(const KappaPlace<V>& at,
+SVMF_INLINE MeanLength<V> mean_length_at(const KappaPlace<V>& place,
                                          const VmfTable<ScalarOf<V>>& table) {
   const V nu(table.nu);
-  const V e = evaluate(kE, at, table) * nu / (at.s + at.s);
-  return mean_length_from_e(e, at.kappa, nu);
+  const V e = evaluate(kE, place, table) * nu / (place.s + place.s);
+  return mean_length_from_e(e, place.kappa, nu);
 }
 
 template <class V>
@@ -114,8 +118,8 @@ SVMF_INLINE V one_minus_mean_length(const MeanLength<V>& x, V kappa) {
 
 // log((s + c)/(2c)): the logarithm that KL and L share.
 template <class V>
-SVMF_INLINE V shared_logarithm(const KappaPlace<V>& at) {
-  return log1p_positive(at.y);
+SVMF_INLINE V shared_logarithm(const KappaPlace<V>& place) {
+  return log1p_positive(place.y);
 }
 
 // `y`, or kappa^2/(2m) for tiny kappa.
@@ -126,71 +130,75 @@ SVMF_INLINE V or_half_square_over_m(V y, V kappa, const VmfTable<ScalarOf<V>>& t
 }
 
 template <class V>
-SVMF_INLINE V kl_uniform_at(const KappaPlace<V>& at, V logarithm,
+SVMF_INLINE V kl_uniform_at(const KappaPlace<V>& place, V logarithm,
                             const VmfTable<ScalarOf<V>>& table) {
-  const V kl = mul_add(V(table.nu), logarithm, at.x * evaluate(kW, at, table));
-  return or_half_square_over_m(kl, at.kappa, table);
+  const V kl = mul_add(V(table.nu), logarithm, place.x * evaluate(kW, place, table));
+  return or_half_square_over_m(kl, place.kappa, table);
 }
 
 // L = log E[exp(kappa w)] under the uniform distribution.
 template <class V>
-SVMF_INLINE V log_partition_at(const KappaPlace<V>& at, V logarithm,
+SVMF_INLINE V log_partition_at(const KappaPlace<V>& place, V logarithm,
                                const VmfTable<ScalarOf<V>>& table) {
   const V twice_c(table.c + table.c);
-  const V L = mul_add(twice_c, at.y, -(V(table.nu) * logarithm)) + at.x * evaluate(kV, at, table);
-  return select(at.kappa == infinity<V>(), at.kappa, or_half_square_over_m(L, at.kappa, table));
+  const V L =
+      mul_add(twice_c, place.y, -(V(table.nu) * logarithm)) + place.x * evaluate(kV, place, table);
+  return select(place.kappa == infinity<V>(), place.kappa,
+                or_half_square_over_m(L, place.kappa, table));
 }
 
-// L - kappa, with terms of one sign: d - kappa = c^2/(s + kappa) - c = -c (kappa + 2 c y)/(s +
-// kappa).
+// L - kappa, with terms of one sign. With s - c = 2 c y:
+//     (s - c) - kappa = c^2/(s + kappa) - c = -c (kappa + 2 c y)/(s + kappa).
 template <class V>
-SVMF_INLINE V log_partition_minus_kappa_at(const KappaPlace<V>& at, V logarithm,
+SVMF_INLINE V log_partition_minus_kappa_at(const KappaPlace<V>& place, V logarithm,
                                            const VmfTable<ScalarOf<V>>& table) {
   const V c(table.c);
-  const V shift = c * (mul_add(c + c, at.y, at.kappa) / (at.s + at.kappa));
-  const V rest = mul_add(V(table.nu), logarithm, -(at.x * evaluate(kV, at, table)));
-  return select(at.kappa == infinity<V>(), -at.kappa, -(shift + rest));
+  const V shift = c * (mul_add(c + c, place.y, place.kappa) / (place.s + place.kappa));
+  const V rest = mul_add(V(table.nu), logarithm, -(place.x * evaluate(kV, place, table)));
+  return select(place.kappa == infinity<V>(), -place.kappa, -(shift + rest));
 }
 
 // log S - KL in an order of the terms that does not cancel where the entropy crosses zero.
 template <class V>
-SVMF_INLINE V entropy_at(const KappaPlace<V>& at, V logarithm, const VmfTable<ScalarOf<V>>& table) {
+SVMF_INLINE V entropy_at(const KappaPlace<V>& place, V logarithm,
+                         const VmfTable<ScalarOf<V>>& table) {
   const V c(table.c), log_surface(table.log_surface);
-  const V W = evaluate(kW, at, table);
+  const V W = evaluate(kW, place, table);
   const V scaled = V(table.nu) * logarithm;
-  const V concentrated = (log_surface - W) + (c / at.s * W - scaled);
-  const V spread = (log_surface - scaled) - at.x * W;
-  return select(at.s > c + c, concentrated, spread) + V(table.log_surface_low);
+  const V concentrated = (log_surface - W) + (c / place.s * W - scaled);
+  const V spread = (log_surface - scaled) - place.x * W;
+  return select(place.s > c + c, concentrated, spread) + V(table.log_surface_low);
 }
 
-// -kappa e'/e = (1 - p^2)(1 - p E'/E) with p = 1 - x, from the derivative of the approximation: the
-// exact relation between e' and e cancels.
+// With p = 1 - x,
+//     -kappa e'/e = (1 - p^2)(1 - p E'/E),
+// from the derivative of the approximation: the exact relation between e' and e cancels.
 template <class V>
-SVMF_INLINE V log_decay_of_e(const KappaPlace<V>& at, V E, V slope_of_E) {
-  return at.x * (V(2) - at.x) * (V(1) - (V(1) - at.x) * slope_of_E / E);
+SVMF_INLINE V log_decay_of_e(const KappaPlace<V>& place, V E, V slope_of_E) {
+  return place.x * (V(2) - place.x) * (V(1) - (V(1) - place.x) * slope_of_E / E);
 }
 
 template <KappaFunction kFunction, class V>
 SVMF_INLINE V evaluate_kappa_function(V kappa, const VmfTable<ScalarOf<V>>& table) {
   using F = KappaFunction;
-  const KappaPlace<V> at = place_kappa(kappa, table);
+  const KappaPlace<V> place = place_kappa(kappa, table);
   V y;
   if constexpr (kFunction == F::kMeanLength) {
-    y = mean_length_at(at, table).A;
+    y = mean_length_at(place, table).A;
   } else if constexpr (kFunction == F::kMeanLengthComplement) {
-    y = one_minus_mean_length(mean_length_at(at, table), kappa);
+    y = one_minus_mean_length(mean_length_at(place, table), kappa);
   } else if constexpr (kFunction == F::kMeanLengthGrad) {
-    const MeanLength<V> x = mean_length_at(at, table);
+    const MeanLength<V> x = mean_length_at(place, table);
     y = (x.e + x.e) / x.q;
   } else if constexpr (kFunction == F::kKlUniformGrad) {
-    const MeanLength<V> x = mean_length_at(at, table);
+    const MeanLength<V> x = mean_length_at(place, table);
     y = (x.e + x.e) * x.A;
   } else if constexpr (kFunction == F::kMeanLengthGrad2 || kFunction == F::kKlUniformGrad2) {
     V slope;
-    const V E = evaluate_with_slope(kE, at, table, &slope);
+    const V E = evaluate_with_slope(kE, place, table, &slope);
     const V nu(table.nu);
-    const MeanLength<V> x = mean_length_from_e(E * nu / (at.s + at.s), kappa, nu);
-    const V decay = log_decay_of_e(at, E, slope);
+    const MeanLength<V> x = mean_length_from_e(E * nu / (place.s + place.s), kappa, nu);
+    const V decay = log_decay_of_e(place, E, slope);
     const V grad = (x.e + x.e) / x.q;  // A'
     if constexpr (kFunction == F::kKlUniformGrad2) {
       // 2e close to 1 from a (1 - 2e) = e (2 kappa A - decay), which is exact.
@@ -204,24 +212,14 @@ SVMF_INLINE V evaluate_kappa_function(V kappa, const VmfTable<ScalarOf<V>>& tabl
       y = select(kappa < V(kTinyKappa<ScalarOf<V>>), limit, -(grad / (kappa * x.a)) * sum);
     }
   } else {
-    const V logarithm = shared_logarithm(at);
-    if constexpr (kFunction == F::kKlUniform) y = kl_uniform_at(at, logarithm, table);
-    if constexpr (kFunction == F::kEntropy) y = entropy_at(at, logarithm, table);
-    if constexpr (kFunction == F::kLogPartition) y = log_partition_at(at, logarithm, table);
+    const V logarithm = shared_logarithm(place);
+    if constexpr (kFunction == F::kKlUniform) y = kl_uniform_at(place, logarithm, table);
+    if constexpr (kFunction == F::kEntropy) y = entropy_at(place, logarithm, table);
+    if constexpr (kFunction == F::kLogPartition) y = log_partition_at(place, logarithm, table);
     if constexpr (kFunction == F::kLogNorm)
-      y = -V(table.log_surface) - log_partition_at(at, logarithm, table);
+      y = -V(table.log_surface) - log_partition_at(place, logarithm, table);
   }
   return select(kappa >= V(0), y, not_a_number<V>());
-}
-
-// KL and its derivative in one pass: a training step's needs.
-template <class V>
-SVMF_INLINE V kl_uniform_with_grad(V kappa, const VmfTable<ScalarOf<V>>& table, V* grad) {
-  const KappaPlace<V> at = place_kappa(kappa, table);
-  const MeanLength<V> x = mean_length_at(at, table);
-  const auto valid = kappa >= V(0);
-  *grad = select(valid, (x.e + x.e) * x.A, not_a_number<V>());
-  return select(valid, kl_uniform_at(at, shared_logarithm(at), table), not_a_number<V>());
 }
 
 }  // namespace SVMF_ISA

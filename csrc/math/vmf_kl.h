@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
-// KL(vMF(mu1, k1) || vMF(mu2, k2)) = B(k1, k2) + k2 A1 |mu1 - mu2|^2 / 2 (docs/math.md).
+// KL between two vMF distributions in the same R^m (docs/math.md):
+//     KL(vMF(mu1, k1) || vMF(mu2, k2)) = B(k1, k2) + k2 A1 |mu1 - mu2|^2 / 2.
 //
-// B = L2 - L1 - A1 (k2 - k1) is the Bregman divergence of L. Close concentrations would cancel in
-// that form; there B = (k2-k1)^2 int_0^1 (1-x) A'(k1 + x (k2-k1)) dx by Gauss-Legendre quadrature,
-// used for k2/k1 in [1/3, 3]. Farther apart B = KL1 + (L2 - k2) + k2 (1 - A1), or KL1 + L2 - k2 A1
-// for small k2, with KL1 = k1 A1 - L1 in its own stable form.
+// B is the Bregman divergence of L,
+//     B = L2 - L1 - A1 (k2 - k1).
+// Close concentrations would cancel in that form. For k2/k1 in [1/3, 3] it is
+//     B = (k2-k1)^2 int_0^1 (1-x) A'(k1 + x (k2-k1)) dx
+// by Gauss-Legendre quadrature. Farther apart, with KL1 = k1 A1 - L1 in its own stable form,
+//     B = KL1 + (L2 - k2) + k2 (1 - A1),
+// or KL1 + L2 - k2 A1 for small k2.
 #pragma once
 
 #include "math/vmf_kappa.h"
@@ -82,14 +86,14 @@ SVMF_INLINE V bregman_near(V k1, V k2, const VmfTable<ScalarOf<V>>& table) {
 }
 
 template <class V>
-SVMF_INLINE V bregman_far(V k1, V k2, const MeanLength<V>& mean1, const KappaPlace<V>& at1,
+SVMF_INLINE V bregman_far(V k1, V k2, const MeanLength<V>& mean1, const KappaPlace<V>& place1,
                           const VmfTable<ScalarOf<V>>& table) {
-  const KappaPlace<V> at2 = place_kappa(k2, table);
-  const V log1 = shared_logarithm(at1), log2 = shared_logarithm(at2);
-  const V own = kl_uniform_at(at1, log1, table);
-  const V small = log_partition_at(at2, log2, table) - k2 * mean1.A;
+  const KappaPlace<V> place2 = place_kappa(k2, table);
+  const V log1 = shared_logarithm(place1), log2 = shared_logarithm(place2);
+  const V own = kl_uniform_at(place1, log1, table);
+  const V small = log_partition_at(place2, log2, table) - k2 * mean1.A;
   const V large =
-      log_partition_minus_kappa_at(at2, log2, table) + k2 * one_minus_mean_length(mean1, k1);
+      log_partition_minus_kappa_at(place2, log2, table) + k2 * one_minus_mean_length(mean1, k1);
   return own + select(k2 < V(table.nu), small, large);
 }
 
@@ -97,10 +101,10 @@ SVMF_INLINE V bregman_far(V k1, V k2, const MeanLength<V>& mean1, const KappaPla
 template <class V>
 SVMF_INLINE V vmf_kl(V k1, V k2, V squared_distance, const VmfTable<ScalarOf<V>>& table) {
   using S = ScalarOf<V>;
-  const KappaPlace<V> at1 = place_kappa(k1, table);
-  const MeanLength<V> mean1 = mean_length_at(at1, table);
+  const KappaPlace<V> place1 = place_kappa(k1, table);
+  const MeanLength<V> mean1 = mean_length_at(place1, table);
   const auto near = (k2 * V(3) >= k1) & (k2 <= k1 * V(3));
-  const V far = bregman_far(k1, k2, mean1, at1, table);
+  const V far = bregman_far(k1, k2, mean1, place1, table);
   const V B = any(near) ? select(near, bregman_near(k1, k2, table), far) : far;
   const V kl = mul_add(k2 * mean1.A, V(S(0.5)) * squared_distance, B);
   return select((k1 >= V(0)) & (k2 >= V(0)), kl, not_a_number<V>());

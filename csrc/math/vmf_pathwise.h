@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The pathwise derivative of w = mu.z: dw/dkappa = -(dF/dkappa)/g at fixed probability F(w; kappa),
+// The pathwise derivative of w = mu.z at fixed probability F(w; kappa),
+//     dw/dkappa = -(dF/dkappa)/g,
 // where g and F are the density (1-w^2)^((m-3)/2) e^(kappa w) and its distribution function
 // (implicit reparameterisation, Figurnov et al. 2018).
 //
@@ -46,20 +47,6 @@ SVMF_INLINE V pathwise_derivative(V one_minus_w, V one_plus_w, V kappa,
     const V slope = pathwise::precise(one_minus_w, one_plus_w, kappa, vmf, table);
     const V zero_kappa = product / V(vmf.nu + vmf.nu);
     return pathwise::in_domain(select(kappa == V(0), zero_kappa, product * slope), product, kappa);
-  }
-}
-
-// (dw/dkappa)/(1-w^2): the same without the factor that vanishes at the poles, where it is finite.
-template <class V>
-SVMF_INLINE V pathwise_slope(V one_minus_w, V one_plus_w, V kappa, const VmfTable<ScalarOf<V>>& vmf,
-                             const PathwiseTable<ScalarOf<V>>& table) {
-  const V product = one_minus_w * one_plus_w;
-  if constexpr (sizeof(ScalarOf<V>) == 4) {
-    const pathwise::FittedSlope<V> slope = pathwise::fitted(one_minus_w, one_plus_w, kappa, table);
-    return pathwise::in_domain(slope.R / slope.X, product, kappa);
-  } else {
-    const V slope = pathwise::precise(one_minus_w, one_plus_w, kappa, vmf, table);
-    return pathwise::in_domain(slope, product, kappa);
   }
 }
 

@@ -2,12 +2,13 @@
 // VmfTable: everything that the functions of kappa need to know about one dimension m (or one real
 // nu = (m-1)/2).
 //
-// With s = sqrt(c^2 + kappa^2) and x = 1 - c/s = kappa^2/(s (s + c)), the smooth functions E, W, V
-// of docs/math.md are
-//   sum_i coefficient[function][i][piece] t^i,   t = x - center[piece],   piece = piece_index(x,
-//   table).
-// x and not c/s: next to kappa = 0 the rounding of c/s would cost several units in E. A table is
-// built on the host, once per call, and passed by value.
+// With s = sqrt(c^2 + kappa^2) and x = 1 - c/s = kappa^2/(s (s + c)), the smooth functions E, W and
+// V of docs/math.md are
+//     sum_i coefficient[function][i][piece] t^i,
+//     t = x - center[piece],   piece = piece_index(x, table).
+// x and not c/s: next to kappa = 0 the rounding of c/s would cost several units in E.
+//
+// A table is built on the host, once per call, and passed by value.
 #pragma once
 
 #include <cassert>
@@ -74,8 +75,8 @@ inline double log_of_product(double nu, double factor, double factor_low) {
   return std::log(product) + lost / product;
 }
 
-// nu log nu - log Gamma(nu + 1/2) - nu + log(2 pi)/2 (Stirling's series at a half-integer shift,
-// DLMF 5.11.8). The first omitted term is below 1e-17 for nu >= 32.
+// nu log nu - log Gamma(nu + 1/2) - nu + log(2 pi)/2, by Stirling's series at a half-integer shift
+// (DLMF 5.11.8). The first omitted term is below 1e-17 for nu >= 32.
 SVMF_HOST_DEVICE inline double stirling_remainder(double nu) {
   const double h = 1 / nu, h2 = h * h;
   return h * (1.0 / 24 + h2 * (-7.0 / 2880 + h2 * (31.0 / 40320 + h2 * (-127.0 / 215040))));
@@ -140,8 +141,9 @@ inline VmfTable<Scalar> make_vmf_table_for_nu(double nu) {
   VmfTable<Scalar> table{};
   detail::set_center(nu, nu, table);
   const double rest = detail::stirling_remainder(nu);
-  // log S = nu log(pi e/nu) + log(2)/2 + rest and log Gamma(nu + 1/2) = nu log(nu/e) + log(2 pi)/2
-  // - rest: the first terms dominate, so nothing cancels. The factors are 1/(pi e) and 1/e.
+  //     log S              = nu log(pi e/nu) + log(2)/2 + rest
+  //     log Gamma(nu + 1/2) = nu log(nu/e) + log(2 pi)/2 - rest
+  // The first terms dominate, so nothing cancels. The factors are 1/(pi e) and 1/e.
   const double log_over_pi_e =
       detail::log_of_product(nu, 0x1.dfa3e572aa123p-4, -0x1.e68c94fadd6e7p-61);
   const double log_over_e =

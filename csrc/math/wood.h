@@ -3,18 +3,21 @@
 // distribution", 1994; Algorithm 2 of Davidson et al. 2018), without cancellation at any kappa, and
 // the closed form for m = 3.
 //
-// Both 1-w and 1+w are carried, because neither can be recovered from w near |w| = 1. With nu =
-// (m-1)/2, s = sqrt(nu^2 + kappa^2), b = nu/(s + kappa), eps ~ Beta(nu, nu) and D = (1-eps) + b
-// eps:
-//   1-w = 2 b eps/D,   1+w = 2 (1-eps)/D,   log acceptance = 2 nu (x + log1p(-x)),   x = kappa (1-2
-//   eps)/((s+kappa+nu) D).
-// The symmetric Beta comes from Ulrich's polar formula, eps = (1 + rho cos(theta))/2 with rho^2 = 1
-// - U^(1/(nu-1/2)); for m = 5 (Beta(2, 2)) it is the median of three uniform numbers.
+// Both 1-w and 1+w are carried, because neither can be recovered from w near |w| = 1. With
+//     nu = (m-1)/2,   s = sqrt(nu^2 + kappa^2),   b = nu/(s + kappa),
+//     eps ~ Beta(nu, nu),   D = (1-eps) + b eps
+// a proposal is
+//     1-w = 2 b eps/D,   1+w = 2 (1-eps)/D,
+//     log acceptance = 2 nu (x + log1p(-x)),   x = kappa (1-2 eps)/((s+kappa+nu) D).
+// The symmetric Beta comes from Ulrich's polar formula,
+//     eps = (1 + rho cos(theta))/2,   rho^2 = 1 - U^(1/(nu-1/2));
+// for m = 5 (Beta(2, 2)) it is the median of three uniform numbers.
 //
-// Termination: the acceptance probability of a proposal falls with kappa from 1 to e^nu Gamma(2
-// nu)/((4 nu)^nu Gamma(nu)), which is smallest for m = 2: sqrt(e/(2 pi)) = 0.6577
-// (tests/sampler/test_proposals.py scans it). So kMaxProposals rejections in a row have probability
-// below 0.343^256 < 1e-118. A row that got there all the same is given nan.
+// Termination: the acceptance probability of a proposal falls with kappa from 1 to
+//     e^nu Gamma(2 nu)/((4 nu)^nu Gamma(nu)),
+// which is smallest for m = 2: sqrt(e/(2 pi)) = 0.6577 (tests/sampler/test_proposals.py scans it).
+// So kMaxProposals rejections in a row have probability below 0.343^256 < 1e-118. A row that got
+// there all the same is given nan.
 #pragma once
 
 #include "math/elementary.h"
@@ -159,8 +162,8 @@ SVMF_INLINE MaskOf<V> wood_propose(const PhiloxBlock<W> (&blocks)[K],
   return proposal_uniform<V>(blocks, 2) <= exponential_value;
 }
 
-// m = 3: w has density proportional to exp(kappa w), so 1-w = -log(u + v e^(-2 kappa))/kappa with u
-// uniform, v = 1-u.
+// m = 3: w has density proportional to exp(kappa w). With u uniform and v = 1-u,
+//     1-w = -log(u + v e^(-2 kappa))/kappa.
 template <class V>
 SVMF_INLINE Cosine<V> sphere_cosine(V u, V v, V kappa) {
   using S = ScalarOf<V>;

@@ -3,10 +3,10 @@
 // Davidson et al. 2018, appendix D): the derivative of w through the accepted proposal, and that of
 // the log ratio of target and proposal.
 //
-// With nu = (m-1)/2, s = sqrt(nu^2 + kappa^2), w0 = kappa/(nu + s) the mode of the ratio's tangent
-// point:
-//   dw/dkappa at fixed eps = (1-w^2)/(2s)
-//   d/dkappa log(g/r)      = (w0 - A) - kappa (w - w0)^2/(2s),   mean zero under g
+// With nu = (m-1)/2, s = sqrt(nu^2 + kappa^2) and w0 = kappa/(nu + s), the mode of the ratio's
+// tangent point:
+//     dw/dkappa at fixed eps = (1-w^2)/(2s)
+//     d/dkappa log(g/r)      = (w0 - A) - kappa (w - w0)^2/(2s),   mean zero under g
 // kappa = 0: (1-w^2)/(m-1) and 0. kappa < 0 or nan -> nan.
 #pragma once
 

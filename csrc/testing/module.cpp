@@ -6,6 +6,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "common/table_cache.h"
 #include "math/log_bessel.h"
 #include "math/normal.h"
 #include "math/vmf_concentration.h"
@@ -156,6 +157,18 @@ void define_for(py::module_& m, const char* suffix) {
   });
 }
 
+// A cache of two tables that writes down what it makes.
+struct SmallCache {
+  TableCache<int64_t, 2> cache;
+  std::vector<int64_t> made;
+  int64_t get(int64_t number) {
+    return cache.get(number, [this](int64_t n) {
+      made.push_back(n);
+      return 10 * n;
+    });
+  }
+};
+
 template <class W>
 std::vector<uint32_t> philox_words(std::array<uint32_t, 4> counter, uint64_t key) {
   PhiloxBlock<W> block[1];
@@ -178,6 +191,10 @@ std::vector<uint32_t> philox_words(std::array<uint32_t, 4> counter, uint64_t key
 PYBIND11_MODULE(svmf_math, m) {
   svmf::define_for<float>(m, "_f32");
   svmf::define_for<double>(m, "_f64");
+  py::class_<svmf::SmallCache>(m, "SmallCache")
+      .def(py::init<>())
+      .def("get", &svmf::SmallCache::get)
+      .def_readonly("made", &svmf::SmallCache::made);
   // Four random words, computed in each kind of lane.
   m.def("philox", [](std::array<uint32_t, 4> counter, uint64_t key, const std::string& lanes) {
     if (lanes == "scalar32") return svmf::philox_words<uint32_t>(counter, key);

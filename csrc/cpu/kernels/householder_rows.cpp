@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The reflection H = I - 2 u u'/(u'u), u = e1 - mu, which takes e1 to mu (csrc/math/reflection.h),
-// in O(m) per row. Backward, with c = 2 u'x/u'u and t = 2 u'g/u'u: grad_x = H g = g
-// - t u, grad_mu = c g + t z, z = H x.
+// The reflection that takes e1 to mu (csrc/math/reflection.h), in O(m) per row:
+//     z = H x,   H = I - 2 u u'/(u'u),   u = e1 - mu.
+// Backward, with c = 2 u'x/u'u and t = 2 u'g/u'u:
+//     grad_x = H g = g - t u,   grad_mu = c g + t z.
 #include "cpu/kernels/rows.h"
 #include "math/reflection.h"
 

@@ -21,18 +21,18 @@ void loop(double order, const S* x, S* out, int64_t n) {
   }
   const double base = base_order(kFunction, order);
   if (has_own_table(base)) {
-    const BesselOrder<S> of = make_bessel_order<S>(base);
-    map_lanes(x, out, n, [&](auto v) { return bessel_of_table<kFunction>(v, of); });
+    const BesselOrder<S> constants = make_bessel_order<S>(base);
+    map_lanes(x, out, n, [&](auto v) { return bessel_of_table<kFunction>(v, constants); });
     return;
   }
-  const BesselOrder<double> of = make_bessel_order<double>(base);
+  const BesselOrder<double> constants = make_bessel_order<double>(base);
   constexpr int64_t kBlock = 64;
   double in[kBlock], result[kBlock];
   for (int64_t begin = 0; begin < n; begin += kBlock) {
     const int64_t count = std::min(kBlock, n - begin);
     for (int64_t i = 0; i < count; ++i) in[i] = x[begin + i];
     map_lanes(in, result, count,
-              [&](auto v) { return bessel_by_recurrence<kFunction>(v, order, of); });
+              [&](auto v) { return bessel_by_recurrence<kFunction>(v, order, constants); });
     for (int64_t i = 0; i < count; ++i) out[begin + i] = static_cast<S>(result[i]);
   }
 }

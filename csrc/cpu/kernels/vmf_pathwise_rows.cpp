@@ -2,6 +2,7 @@
 // dw/dkappa at fixed probability for given w, one value per lane.
 #include <algorithm>
 
+#include "common/pathwise_tables.h"
 #include "cpu/kernels/rows.h"
 #include "math/vmf_pathwise.h"
 
@@ -13,7 +14,7 @@ void vmf_pathwise_rows(const S* w, const S* kappa, S* out, int64_t n, int64_t m)
   using V = RowVec<S>;
   constexpr int64_t kWidth = Lanes<V>::kWidth;
   const VmfTable<S> table = make_vmf_table<S>(m);
-  const PathwiseTable<S> pathwise = make_pathwise_table<S>(m);
+  const PathwiseTable<S> pathwise = pathwise_table<S>(m);
   for (int64_t i = 0; i < n; i += kWidth) {
     const int64_t count = std::min(kWidth, n - i);
     const V w_lanes = V::load_first(w + i, count, S(0));

@@ -2,15 +2,17 @@
 // Backward pass of the sampler, fused: from the incoming gradient G and what the forward pass kept
 // (z, 1-w, 1+w).
 //
-// With sigma = -sign(mu_0), d = 1 + |mu_0|, beta = (w - sigma z_0)/d, gamma = (sigma G_0 - G.mu)/d
-// (docs/sampling.md):
-//   grad mu    = beta G + gamma (z - beta mu)                    summed over the samples of a row
-//   grad kappa = dw/dkappa (G.(mu - z) + (1-w) G.z)/(1-w^2)      likewise, and KL's and the
-//   correction's part
+// With sigma = -sign(mu_0) and d = 1 + |mu_0| (docs/sampling.md):
+//     beta = (w - sigma z_0)/d,   gamma = (sigma G_0 - G.mu)/d,
+//     grad mu    = beta G + gamma (z - beta mu),
+//     grad kappa = dw/dkappa (G.(mu - z) + (1-w) G.z)/(1-w^2),
+// both summed over the samples of a row; grad kappa also has the KL's and the correction's part.
+//
 // A group of 2N rows shares the scalar work (lane = row, two registers). Few columns: all of it
-// runs lane = row, with transposes; many columns: the vectors' part runs along the rows.
+// runs lane = row, with transposes. Many columns: the vectors' part runs along the rows.
 #include <algorithm>
 
+#include "common/pathwise_tables.h"
 #include "cpu/kernels/rows.h"
 #include "cpu/kernels/tiles.h"
 #include "math/reflection.h"
@@ -33,7 +35,7 @@ class SampleBackward {
 
  public:
   explicit SampleBackward(const SampleBackwardArguments<S>& task)
-      : task_(task), table_(make_vmf_table<S>(task.m)), pathwise_(make_pathwise_table<S>(task.m)) {}
+      : task_(task), table_(make_vmf_table<S>(task.m)), pathwise_(pathwise_table<S>(task.m)) {}
 
   void run(int64_t begin, int64_t end) {
     with_columns<S>(task_.m, [&](auto columns) {

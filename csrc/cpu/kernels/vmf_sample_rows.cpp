@@ -1,13 +1,46 @@
 // SPDX-License-Identifier: MIT
 // vMF samples, fused: random words, w, direction, norm, reflection, one write of z.
 //
-// A range of rows is cut into chunks. For a chunk all w are drawn first (cosine_sampler.h). Then
-// the vectors, in groups of N rows with lane = row for the random numbers. The reflection is the
-// stable one of the two that a sign allows (docs/sampling.md). Few columns: everything stays lane =
-// row, with transposes in and out, compiled for each number of columns. Many columns: the normals
-// are turned into rows once, and the reflection runs along the rows.
+// A range of rows is cut into chunks of kCosineChunk. N is the number of lanes of a register; r0 is
+// the first row of a group of N.
+//
+//   1. All w of a chunk (cosine_sampler.h), lane = row. Arrays of the chunk, one entry per row:
+//
+//          kappa  [ r0   r0+1 ... r0+N-1 | r0+N ...  ]    one register = the same number of N rows
+//          below  [ 1-w                  |           ]
+//          above  [ 1+w                  |           ]
+//          side   [ angle or sign        |           ]    m = 3 or m = 2 only
+//
+//   2. The normals of a group, lane = row: block b of each row gives kDraws columns.
+//
+//                    lane 0 .. N-1
+//          g[1]    [ g_1 of rows r0 .. r0+N-1 ]    |
+//          ...                                     |  one Philox block (4 floats or 2 doubles)
+//          g[4]    [ g_4                      ]    |
+//          g[5]    [ g_5                      ]
+//          ...
+//
+//   3. The reflection z = s g + beta mu (docs/sampling.md) and the write.
+//
+//      Few columns (m < kFewColumns, compiled for each m): everything stays lane = row. mu comes in
+//      and z goes out through N x N transposes (tiles.h):
+//
+//          memory, row after row             registers, lane = row
+//          r0    mu_0 mu_1 ... mu_m-1        mu[0]  [ mu_0 of r0 .. r0+N-1 ]
+//          r0+1  mu_0 mu_1 ... mu_m-1   ->   mu[1]  [ mu_1                 ]
+//          ...                               ...
+//
+//      Many columns: the normals are turned into rows of scratch_ once, tile by tile, and the
+//      reflection runs along the rows:
+//
+//          scratch_   row 0   [ g_1 g_2 ... g_m-1 | padding ]    stride_ = m + 2N
+//                     ...
+//                     row N-1 [ g_1 g_2 ... g_m-1 | padding ]
+//          z          row r   [ z_0 | s g_1 + beta mu_1   s g_2 + beta mu_2 ... ]
+//
+// The reflection is the stable one of the two that a sign allows.
 #include <algorithm>
-#include <vector>
+#include <memory>
 
 #include "cpu/kernels/cosine_sampler.h"
 #include "cpu/kernels/rows.h"
@@ -35,7 +68,7 @@ class VectorWriter {
         loc_end_(task.loc + task.batch * task.m) {
     if (task.m >= kFewColumns<S>) {
       stride_ = task.m + 2 * kWidth;
-      scratch_.resize(static_cast<size_t>(kWidth * stride_));
+      scratch_.reset(new S[static_cast<size_t>(kWidth * stride_)]());
     }
   }
 
@@ -57,10 +90,10 @@ class VectorWriter {
   }
 
  private:
-  struct CosineAndSine {
+  struct Angle {
     V w, sine;
   };
-  static SVMF_INLINE CosineAndSine load_cosine(const CosineChunk<S>& chunk, int i) {
+  static SVMF_INLINE Angle load_cosine(const CosineChunk<S>& chunk, int i) {
     const Cosine<V> c{V::load(chunk.below + i), V::load(chunk.above + i)};
     return {cosine_value(c), square_root(c.below * c.above)};
   }
@@ -161,9 +194,9 @@ class VectorWriter {
   template <int kColumns>
   SVMF_INLINE void write_few_columns(const CosineChunk<S>& chunk, int i, int64_t first, int n, V* g,
                                      S* range_end) {
-    const CosineAndSine of = load_cosine(chunk, i);
+    const Angle angle = load_cosine(chunk, i);
     const V square = square_length<kColumns>(chunk, i, g);
-    const V s = kColumns <= 3 ? of.sine : of.sine / square_root(square);
+    const V s = kColumns <= 3 ? angle.sine : angle.sine / square_root(square);
     V mu[Tiles<kColumns, S>::kPadded];
     const int64_t b = first % task_.batch;
     if (b + n <= task_.batch) {
@@ -176,7 +209,7 @@ class VectorWriter {
 
     V dot = mu[1] * g[1];
     for (int j = 2; j < kColumns; ++j) dot = mul_add(mu[j], g[j], dot);
-    const SampleReflection<V> r = reflect_sample(of.w, s, dot, mu[0]);
+    const SampleReflection<V> r = reflect_sample(angle.w, s, dot, mu[0]);
     g[0] = r.first;
     V z[Tiles<kColumns, S>::kPadded];
     for (int j = 0; j < kColumns; ++j) z[j] = mul_add(s, g[j], r.beta * mu[j]);
@@ -209,7 +242,7 @@ class VectorWriter {
         for (int j = 0; j < kWidth; ++j) tile[j] = columns[t + j];
         transpose(tile);
         for (int j = 0; j < kWidth; ++j)
-          tile[j].store(scratch_.data() + j * stride_ + (start - 1) + t);
+          tile[j].store(scratch_.get() + j * stride_ + (start - 1) + t);
       }
     }
     return total + carry;
@@ -219,20 +252,20 @@ class VectorWriter {
     const int64_t m = task_.m;
     const S* loc[kWidth];
     locate(first, n, loc);
-    const CosineAndSine of = load_cosine(chunk, i);
-    const V s = of.sine / square_root(direction_rows(first));
+    const Angle angle = load_cosine(chunk, i);
+    const V s = angle.sine / square_root(direction_rows(first));
     alignas(64) S dots[kWidth] = {}, first_mu[kWidth] = {};
     for (int r = 0; r < n; ++r) {
-      dots[r] = row_dot(scratch_.data() + r * stride_, loc[r] + 1, m - 1);
+      dots[r] = row_dot(scratch_.get() + r * stride_, loc[r] + 1, m - 1);
       first_mu[r] = loc[r][0];
     }
     const V dot = V::load(dots), mu0 = V::load(first_mu);
-    const SampleReflection<V> reflection = reflect_sample(of.w, s, dot, mu0);
+    const SampleReflection<V> reflection = reflect_sample(angle.w, s, dot, mu0);
     const V beta = reflection.beta, z0 = mul_add(s, reflection.first, beta * mu0);
     for (int r = 0; r < n; ++r) {
       S* z = task_.z + (first + r) * m;
       z[0] = z0[r];
-      write_row(scratch_.data() + r * stride_, loc[r] + 1, V(s[r]), V(beta[r]), z + 1, m - 1,
+      write_row(scratch_.get() + r * stride_, loc[r] + 1, V(s[r]), V(beta[r]), z + 1, m - 1,
                 range_end);
     }
   }
@@ -270,7 +303,7 @@ class VectorWriter {
   const uint64_t seed_;
   const S* loc_end_;
   int64_t stride_ = 0;
-  std::vector<S> scratch_;
+  std::unique_ptr<S[]> scratch_;
 };
 
 // chunk->kappa = the concentrations of rows row ... row + count.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // dw/dkappa at fixed probability for given w, one element per thread: csrc/math/vmf_pathwise.h.
+#include "common/pathwise_tables.h"
 #include "cuda/kernels/elements.cuh"
 #include "cuda/kernels/launchers.h"
 #include "math/vmf_pathwise.h"
@@ -24,8 +25,8 @@ struct PathwiseDerivative {
 template <class S>
 cudaError_t launch_vmf_pathwise(const S* w, const S* kappa, S* out, int64_t n, int64_t m,
                                 cudaStream_t stream) {
-  return launch_elements<PathwiseDerivative<S>>({make_vmf_table<S>(m), make_pathwise_table<S>(m)},
-                                                out, n, stream, w, kappa);
+  return launch_elements<PathwiseDerivative<S>>({make_vmf_table<S>(m), pathwise_table<S>(m)}, out,
+                                                n, stream, w, kappa);
 }
 
 template cudaError_t launch_vmf_pathwise(const float*, const float*, float*, int64_t, int64_t,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Launches the sampler's backward pass.
+#include "common/pathwise_tables.h"
 #include "cuda/kernels/vmf_sample_backward.cuh"
 
 namespace svmf {
@@ -11,7 +12,7 @@ cudaError_t launch_team(const BackwardTask<S>& task, const TilePlan& plan, cudaS
   BackwardConstants<kGradient, S> constants{};
   constants.vmf = make_vmf_table<S>(task.tensors.m);
   if constexpr (kGradient == SampleGradient::kPathwise)
-    constants.pathwise = make_pathwise_table<S>(task.tensors.m);
+    constants.pathwise = pathwise_table<S>(task.tensors.m);
   return launch_kernel(vmf_sample_backward_kernel<S, Team, kGradient>, plan.blocks, plan.block,
                        BackwardShared<S, Team, kGradient>::kBytes, stream, task, constants);
 }
