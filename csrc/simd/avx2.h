@@ -67,11 +67,12 @@ struct Register<float, 8> : PortableRegister<float, 8> {
     }
   };
 
-  static SVMF_INLINE void transpose(Native (&v)[8]) {
+  template <class V>
+  static SVMF_INLINE void transpose(V (&v)[8]) {
     __m256 t[8], u[8];
     for (int i = 0; i < 8; i += 2) {
-      t[i] = _mm256_unpacklo_ps(v[i], v[i + 1]);
-      t[i + 1] = _mm256_unpackhi_ps(v[i], v[i + 1]);
+      t[i] = _mm256_unpacklo_ps(v[i].v, v[i + 1].v);
+      t[i + 1] = _mm256_unpackhi_ps(v[i].v, v[i + 1].v);
     }
     for (int i = 0; i < 8; i += 4) {
       u[i] = _mm256_shuffle_ps(t[i], t[i + 2], 0x44);
@@ -80,8 +81,8 @@ struct Register<float, 8> : PortableRegister<float, 8> {
       u[i + 3] = _mm256_shuffle_ps(t[i + 1], t[i + 3], 0xee);
     }
     for (int i = 0; i < 4; ++i) {
-      v[i] = _mm256_permute2f128_ps(u[i], u[i + 4], 0x20);
-      v[i + 4] = _mm256_permute2f128_ps(u[i], u[i + 4], 0x31);
+      v[i].v = _mm256_permute2f128_ps(u[i], u[i + 4], 0x20);
+      v[i + 4].v = _mm256_permute2f128_ps(u[i], u[i + 4], 0x31);
     }
   }
 };
@@ -119,13 +120,14 @@ struct Register<double, 4> : PortableRegister<double, 4> {
     }
   };
 
-  static SVMF_INLINE void transpose(Native (&v)[4]) {
-    const __m256d t0 = _mm256_unpacklo_pd(v[0], v[1]), t1 = _mm256_unpackhi_pd(v[0], v[1]);
-    const __m256d t2 = _mm256_unpacklo_pd(v[2], v[3]), t3 = _mm256_unpackhi_pd(v[2], v[3]);
-    v[0] = _mm256_permute2f128_pd(t0, t2, 0x20);
-    v[1] = _mm256_permute2f128_pd(t1, t3, 0x20);
-    v[2] = _mm256_permute2f128_pd(t0, t2, 0x31);
-    v[3] = _mm256_permute2f128_pd(t1, t3, 0x31);
+  template <class V>
+  static SVMF_INLINE void transpose(V (&v)[4]) {
+    const __m256d t0 = _mm256_unpacklo_pd(v[0].v, v[1].v), t1 = _mm256_unpackhi_pd(v[0].v, v[1].v);
+    const __m256d t2 = _mm256_unpacklo_pd(v[2].v, v[3].v), t3 = _mm256_unpackhi_pd(v[2].v, v[3].v);
+    v[0].v = _mm256_permute2f128_pd(t0, t2, 0x20);
+    v[1].v = _mm256_permute2f128_pd(t1, t3, 0x20);
+    v[2].v = _mm256_permute2f128_pd(t0, t2, 0x31);
+    v[3].v = _mm256_permute2f128_pd(t1, t3, 0x31);
   }
 };
 

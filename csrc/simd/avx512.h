@@ -22,6 +22,34 @@ struct Register<float, 16> : PortableRegister<float, 16> {
     _mm512_storeu_si512(p, _mm512_maskz_compress_epi32(static_cast<__mmask16>(mask), (__m512i)a));
   }
 
+  // Quarters of 4 x 4 floats are turned within 128 bits, then moved. Out of line because it is
+  // long.
+  template <class V>
+  __attribute__((noinline)) static void transpose(V (&v)[16]) {
+    __m512 t[16], u[16];
+    for (int i = 0; i < 16; i += 2) {
+      t[i] = _mm512_unpacklo_ps(v[i].v, v[i + 1].v);
+      t[i + 1] = _mm512_unpackhi_ps(v[i].v, v[i + 1].v);
+    }
+    // u[i + j] has, in quarter q, column 4q + j of the rows i ... i + 3.
+    for (int i = 0; i < 16; i += 4) {
+      u[i] = _mm512_shuffle_ps(t[i], t[i + 2], 0x44);
+      u[i + 1] = _mm512_shuffle_ps(t[i], t[i + 2], 0xee);
+      u[i + 2] = _mm512_shuffle_ps(t[i + 1], t[i + 3], 0x44);
+      u[i + 3] = _mm512_shuffle_ps(t[i + 1], t[i + 3], 0xee);
+    }
+    for (int j = 0; j < 4; ++j) {
+      const __m512 a = _mm512_shuffle_f32x4(u[j], u[j + 4], 0x88);  // quarters 0, 2
+      const __m512 b = _mm512_shuffle_f32x4(u[j], u[j + 4], 0xdd);  // quarters 1, 3
+      const __m512 c = _mm512_shuffle_f32x4(u[j + 8], u[j + 12], 0x88);
+      const __m512 d = _mm512_shuffle_f32x4(u[j + 8], u[j + 12], 0xdd);
+      v[j].v = _mm512_shuffle_f32x4(a, c, 0x88);
+      v[j + 8].v = _mm512_shuffle_f32x4(a, c, 0xdd);
+      v[j + 4].v = _mm512_shuffle_f32x4(b, d, 0x88);
+      v[j + 12].v = _mm512_shuffle_f32x4(b, d, 0xdd);
+    }
+  }
+
   struct Index {
     __m512i index;
     SVMF_INLINE explicit Index(Mask i) : index((__m512i)i) {}
@@ -40,6 +68,26 @@ struct Register<double, 8> : PortableRegister<double, 8> {
   static SVMF_INLINE unsigned bitmask(Mask mask) { return _mm512_movepi64_mask((__m512i)mask); }
   static SVMF_INLINE void store_packed(Native a, unsigned mask, double* p) {
     _mm512_storeu_si512(p, _mm512_maskz_compress_epi64(static_cast<__mmask8>(mask), (__m512i)a));
+  }
+
+  template <class V>
+  __attribute__((noinline)) static void transpose(V (&v)[8]) {
+    __m512d t[8];
+    for (int i = 0; i < 8; i += 2) {
+      t[i] = _mm512_unpacklo_pd(v[i].v, v[i + 1].v);
+      t[i + 1] = _mm512_unpackhi_pd(v[i].v, v[i + 1].v);
+    }
+    // t[i + j] has, in quarter q, column 2q + j of the rows i and i + 1.
+    for (int j = 0; j < 2; ++j) {
+      const __m512d a = _mm512_shuffle_f64x2(t[j], t[j + 2], 0x88);
+      const __m512d b = _mm512_shuffle_f64x2(t[j], t[j + 2], 0xdd);
+      const __m512d c = _mm512_shuffle_f64x2(t[j + 4], t[j + 6], 0x88);
+      const __m512d d = _mm512_shuffle_f64x2(t[j + 4], t[j + 6], 0xdd);
+      v[j].v = _mm512_shuffle_f64x2(a, c, 0x88);
+      v[j + 4].v = _mm512_shuffle_f64x2(a, c, 0xdd);
+      v[j + 2].v = _mm512_shuffle_f64x2(b, d, 0x88);
+      v[j + 6].v = _mm512_shuffle_f64x2(b, d, 0xdd);
+    }
   }
 
   struct Index {

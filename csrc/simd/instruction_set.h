@@ -8,6 +8,8 @@
 #include "simd/avx2.h"
 #elif defined(__x86_64__)
 #include "simd/sse2.h"
+#elif defined(__aarch64__)
+#include "simd/neon.h"
 #else
 #include "simd/portable.h"
 namespace svmf {

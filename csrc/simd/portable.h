@@ -26,6 +26,9 @@ inline namespace SVMF_ISA {
 #endif
 
 template <class E, int N>
+struct Register;
+
+template <class E, int N>
 struct PortableRegister {
   static constexpr int kBytes = static_cast<int>(sizeof(E)) * N;
   using Signed = std::conditional_t<sizeof(E) == 4, int32_t, int64_t>;
@@ -52,6 +55,9 @@ struct PortableRegister {
     for (int i = 0; i < N; ++i) bits |= static_cast<unsigned>(mask[i] < 0) << i;
     return bits;
   }
+
+  static SVMF_INLINE bool any(Mask mask) { return Register<E, N>::bitmask(mask) != 0; }
+  static SVMF_INLINE bool all(Mask mask) { return Register<E, N>::bitmask(mask) == (1u << N) - 1u; }
 
   // The sum of the lanes, by halves.
   static SVMF_INLINE E sum(Native a) {
@@ -112,16 +118,17 @@ struct PortableRegister {
     }
   }
 
-  // Lane j of register i and lane i of register j change places. Through memory, and out of line
-  // because it is long.
-  __attribute__((noinline)) static void transpose(Native (&v)[N]) {
+  // Lane j of register i and lane i of register j change places, where register i is v[i].v.
+  // Through memory, and out of line because it is long.
+  template <class V>
+  __attribute__((noinline)) static void transpose(V (&v)[N]) {
     alignas(64) E cells[N][N];
-    memcpy(cells, v, sizeof cells);
+    for (int i = 0; i < N; ++i) memcpy(cells[i], &v[i].v, kBytes);
     alignas(64) E turned[N][N];
     for (int i = 0; i < N; ++i) {
       for (int j = 0; j < N; ++j) turned[i][j] = cells[j][i];
     }
-    memcpy(v, turned, sizeof turned);
+    for (int i = 0; i < N; ++i) memcpy(&v[i].v, turned[i], kBytes);
   }
 
   // The even and the odd elements of two registers in a row, and back: the transposes of two

@@ -20,6 +20,15 @@ struct Register<float, 4> : PortableRegister<float, 4> {
   static SVMF_INLINE unsigned bitmask(Mask mask) {
     return static_cast<unsigned>(_mm_movemask_ps((__m128)mask));
   }
+  template <class V>
+  static SVMF_INLINE void transpose(V (&v)[4]) {
+    const __m128 t0 = _mm_unpacklo_ps(v[0].v, v[1].v), t1 = _mm_unpackhi_ps(v[0].v, v[1].v);
+    const __m128 t2 = _mm_unpacklo_ps(v[2].v, v[3].v), t3 = _mm_unpackhi_ps(v[2].v, v[3].v);
+    v[0].v = _mm_movelh_ps(t0, t2);
+    v[1].v = _mm_movehl_ps(t2, t0);
+    v[2].v = _mm_movelh_ps(t1, t3);
+    v[3].v = _mm_movehl_ps(t3, t1);
+  }
 };
 
 template <>
@@ -30,6 +39,12 @@ struct Register<double, 2> : PortableRegister<double, 2> {
   static SVMF_INLINE Native square_root(Native a) { return _mm_sqrt_pd(a); }
   static SVMF_INLINE unsigned bitmask(Mask mask) {
     return static_cast<unsigned>(_mm_movemask_pd((__m128d)mask));
+  }
+  template <class V>
+  static SVMF_INLINE void transpose(V (&v)[2]) {
+    const __m128d low = _mm_unpacklo_pd(v[0].v, v[1].v);
+    v[1].v = _mm_unpackhi_pd(v[0].v, v[1].v);
+    v[0].v = low;
   }
 };
 

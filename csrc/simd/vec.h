@@ -99,18 +99,21 @@ SVMF_INLINE Vec<E, N> select(VecMask<I, N> mask, Vec<E, N> yes, Vec<E, N> no) {
   return Vec<E, N>(mask.v ? yes.v : no.v);
 }
 
+// The instruction set's answers about masks stand with the real type of their size.
+template <class I, int N>
+using MaskRegister = Register<std::conditional_t<sizeof(I) == 4, float, double>, N>;
 // The sign bits of the lanes, lane 0 in bit 0.
 template <class I, int N>
 SVMF_INLINE unsigned bitmask(VecMask<I, N> mask) {
-  return Register<std::conditional_t<sizeof(I) == 4, float, double>, N>::bitmask(mask.v);
+  return MaskRegister<I, N>::bitmask(mask.v);
 }
 template <class I, int N>
 SVMF_INLINE bool any(VecMask<I, N> mask) {
-  return bitmask(mask) != 0;
+  return MaskRegister<I, N>::any(mask.v);
 }
 template <class I, int N>
 SVMF_INLINE bool all(VecMask<I, N> mask) {
-  return bitmask(mask) == (1u << N) - 1u;
+  return MaskRegister<I, N>::all(mask.v);
 }
 template <class I, int N>
 SVMF_INLINE VecMask<I, N> logical_not(VecMask<I, N> mask) {
@@ -187,10 +190,7 @@ SVMF_INLINE void store_packed(Vec<E, N> a, unsigned mask, E* p) {
 // N x N transposes of registers: rows of memory to lanes and back.
 template <class E, int N>
 SVMF_INLINE void transpose(Vec<E, N> (&v)[N]) {
-  typename Vec<E, N>::Native cells[N];
-  for (int i = 0; i < N; ++i) cells[i] = v[i].v;
-  Register<E, N>::transpose(cells);
-  for (int i = 0; i < N; ++i) v[i] = cells[i];
+  Register<E, N>::transpose(v);
 }
 
 // The even and the odd elements of two registers in a row, and back: the transposes of two columns.

@@ -31,7 +31,7 @@ def driver(tmp_path_factory) -> Path:
     program = tmp_path_factory.mktemp("driver") / "row_kernels_driver"
     source = Path(__file__).with_name("row_kernels_driver.cpp")
     subprocess.run(
-        [COMPILER, "-std=c++17", "-O1", f"-I{PROJECT / 'csrc'}", source, "-o", program,
+        [COMPILER, "-std=c++17", "-O1", "-DSVMF_ISA=isa_avx2", f"-I{PROJECT / 'csrc'}", source, "-o", program,
          *OBJECTS],
         check=True,
     )  # fmt: skip
@@ -40,8 +40,8 @@ def driver(tmp_path_factory) -> Path:
 
 def instructions(driver: Path, kernel: str, repeats: int) -> int:
     finished = subprocess.run(
-        [VALGRIND, "--tool=callgrind", "--callgrind-out-file=/dev/null", driver, kernel,
-         str(repeats), str(ROWS), str(M)],
+        [VALGRIND, "--tool=callgrind", "--callgrind-out-file=/dev/null", driver, "f32",
+         kernel, str(repeats), str(ROWS), str(M)],
         capture_output=True,
         text=True,
         check=False,
