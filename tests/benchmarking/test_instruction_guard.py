@@ -31,8 +31,8 @@ def driver(tmp_path_factory) -> Path:
     program = tmp_path_factory.mktemp("driver") / "row_kernels_driver"
     source = Path(__file__).with_name("row_kernels_driver.cpp")
     subprocess.run(
-        [COMPILER, "-std=c++17", "-O1", "-DSVMF_ISA=isa_avx2", f"-I{PROJECT / 'csrc'}", source, "-o", program,
-         *OBJECTS],
+        [COMPILER, "-std=c++17", "-O1", "-DSVMF_ISA=isa_avx2", f"-I{PROJECT / 'csrc'}",
+         source, "-o", program, *OBJECTS],
         check=True,
     )  # fmt: skip
     return program

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The cache of pathwise tables (csrc/common/table_cache.h): bounded, least recently used goes first,
-the same values under many threads, and no child of a fork waits for a thread that it does not have."""
+"""The cache of pathwise tables (csrc/common/table_cache.h): bounded, the least recently used goes
+first, the same values under many threads, and no child of a fork waits for a thread that it does
+not have.
+"""
 
 import os
 import subprocess
