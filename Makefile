@@ -17,7 +17,7 @@ export SVMF_CUDA ?= $(if $(shell command -v nvidia-smi),AUTO,OFF)
 SOURCES := $(shell find csrc cmake -type f) CMakeLists.txt setup.py pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help install quick test test-all test-statistics fuzz demo bench lint format docs cuda test-cuda bench-cuda clean
+.PHONY: help install quick test test-all test-statistics fuzz demo bench lint format docs cuda test-cuda bench-cuda wheel clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -122,6 +122,9 @@ test-cuda: install  ## run the tests on the GPU (needs a CUDA GPU, nvcc and a CU
 bench-cuda: install  ## measure speed on the GPU (needs what test-cuda needs)
 	$(NEEDS_GPU)
 	$(BIN)/python -m benchmarks --device cuda --json bench_output/bench_cuda.json
+
+wheel: install  ## build a manylinux wheel in dist/ and try it in a fresh environment
+	$(BIN)/python tools/build_wheel.py
 
 clean:  ## remove what the build made (not .venv)
 	rm -rf build dist *.egg-info svmf/*.so $(VENV)/.built

@@ -12,7 +12,7 @@ except ImportError as error:
         f"The loader said: {error}"
     ) from error
 
-from svmf import _autograd, _fake  # noqa: F401  (registrations)
+from svmf import _autograd, _fake, _inventory  # noqa: F401  (registrations)
 
 
 def build_info() -> dict[str, str]:
@@ -25,3 +25,26 @@ def build_info() -> dict[str, str]:
     info = {"svmf": __version__, "torch": str(torch.__version__)}
     info.update(line.split("=", 1) for line in lines)
     return info
+
+
+def _refuse_cuda(*arguments: object) -> None:
+    raise RuntimeError(
+        "svmf: a tensor is on a CUDA device, but svmf was built without its CUDA ops (see `svmf "
+        "info`). Build it again with an nvcc of torch's CUDA version: SVMF_CUDA=ON pip install "
+        "--no-build-isolation --force-reinstall --no-deps . (docs/building.md), or move the tensor "
+        "to the CPU."
+    )
+
+
+def explain_missing_cuda() -> torch.library.Library:
+    """Gives every op a CUDA kernel that says what is missing, instead of torch's general message.
+    They last as long as the result."""
+    library = torch.library.Library("svmf", "IMPL", "CUDA")
+    for name in set(_inventory.NAMES) - set(_inventory.HOST_ONLY):
+        for overload in getattr(torch.ops.svmf, name).overloads():
+            library.impl(name if overload == "default" else f"{name}.{overload}", _refuse_cuda)
+    return library
+
+
+if torch.version.cuda and not build_info()["cuda"]:
+    _explained = explain_missing_cuda()

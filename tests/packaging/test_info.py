@@ -2,6 +2,8 @@
 """svmf.build_info() and `svmf info` say what this installation is."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -45,3 +47,32 @@ def test_command(capsys: pytest.CaptureFixture[str]) -> None:
 def test_command_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["info", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == svmf.build_info()
+
+
+WITHOUT_CUDA_OPS = """
+import torch
+torch.version.cuda = "13.0"
+import svmf.functional
+keys = torch._C.DispatchKeySet(torch._C.DispatchKey.CUDA)
+for op, arguments in (
+    (torch.ops.svmf.vmf_kl_uniform.default, (torch.ones(2), 3)),
+    (torch.ops.svmf.log_iv.tensor, (torch.ones(2), torch.ones(2))),
+):
+    try:
+        op.redispatch(keys, *arguments)
+    except RuntimeError as error:
+        print(error)
+print(svmf.functional.vmf_kl_uniform(torch.ones(2), 3).isfinite().all().item())
+"""
+
+
+@pytest.mark.skipif(bool(svmf.build_info()["cuda"]), reason="needs a build without the CUDA ops")
+def test_a_gpu_tensor_is_told_what_the_build_lacks() -> None:
+    """A torch that has CUDA, with an svmf that has not: as after a build without nvcc."""
+    finished = subprocess.run(
+        [sys.executable, "-c", WITHOUT_CUDA_OPS], capture_output=True, text=True, check=True
+    )
+    first, second, worked = finished.stdout.splitlines()
+    assert first.startswith("svmf: a tensor is on a CUDA device, but svmf was built without its")
+    assert "SVMF_CUDA=ON pip install" in first
+    assert (second, worked) == (first, "True")
