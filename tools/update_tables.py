@@ -24,7 +24,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))  # `reproduction` is no part of the installed package
+sys.path.insert(0, str(ROOT))  # `reproduction` and `benchmarks` are no part of the package
 TABLE = re.compile(
     r"<!-- table: (?P<source>[a-z]+)\.(?P<name>[a-z0-9-]+) -->\n"
     r"(?P<text>(?:(?!<!-- table:).)*?)\n?<!-- end of table -->",
@@ -85,6 +85,14 @@ def _bench(_root: Path, files: Sequence[str]) -> dict[str, str]:
     return read([Path(file) for file in files])
 
 
+def _check_bench(root: Path, name: str, text: str) -> Wrong:
+    from benchmarks.report import SECTION_TITLES
+
+    if name not in (*SECTION_TITLES, "environment", "goals-environment"):
+        return f"expected a section out of {', '.join(SECTION_TITLES)}"
+    return _check_rows(root, name, text)
+
+
 def _cuda(_root: Path, folders: Sequence[str]) -> dict[str, str]:
     from cuda_report import read_ptxas
     from cuda_tables import all_tables
@@ -101,7 +109,7 @@ SOURCES = {
     "results": Source(_results, _check_results),
     "errors": Source(_errors, _check_errors),
     "variance": Source(_variance, _check_variance, "[DRAWS]"),
-    "bench": Source(_bench, _check_rows, "FILE.json ..."),
+    "bench": Source(_bench, _check_bench, "FILE.json ..."),
     "cuda": Source(_cuda, _check_rows, "FOLDER"),
 }
 

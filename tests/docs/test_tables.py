@@ -9,16 +9,22 @@ import sys
 import pytest
 from helpers.paths import PROJECT
 
-PAGES = ("README.md", "docs/results.md", "docs/math.md", "docs/sampling.md")
+PAGES = (
+    "README.md", "docs/results.md", "docs/math.md", "docs/sampling.md", "docs/performance.md",
+)  # fmt: skip
 
 
-def check(project):
+def update(project, *arguments):
     return subprocess.run(
-        [sys.executable, str(project / "tools" / "update_tables.py"), "--check"],
+        [sys.executable, project / "tools" / "update_tables.py", *arguments],
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+def check(project):
+    return update(project, "--check")
 
 
 @pytest.fixture
@@ -29,9 +35,8 @@ def project(tmp_path):
         shutil.copy(PROJECT / name, tmp_path / name)
     shutil.copytree(PROJECT / "results", tmp_path / "results")
     shutil.copytree(PROJECT / "tools", tmp_path / "tools")
-    for name in ("tests", "reproduction"):
-        if (PROJECT / name).is_dir():
-            (tmp_path / name).symlink_to(PROJECT / name)
+    for name in ("tests", "reproduction", "benchmarks"):
+        (tmp_path / name).symlink_to(PROJECT / name)
     return tmp_path
 
 
@@ -66,6 +71,7 @@ SPOILED = [
     ("docs/results.md", "table: results.m1m2", "table: guess.m1m2", "expected a source"),
     ("docs/math.md", "| vmf_kl_uniform | KL | 4 | ", "| vmf_kl_uniform | KL | 4 | 9", "beyond"),
     ("docs/sampling.md", "| 5 | 150 | mu.z |", "| 5 | 15 | mu.z |", "other cases"),
+    ("docs/performance.md", "table: bench.growth", "table: bench.groth", "expected a section"),
 ]
 
 
@@ -78,3 +84,26 @@ def test_spoiled_tables_are_noticed(project):
     found = complaints(project)
     for page, _, _, complaint in SPOILED:
         assert any(where == page and complaint in what for where, what in found), complaint
+
+
+def test_tables_of_benchmarks_come_from_their_files(project):
+    """A later file wins; one without sampling is that of the goals; other tables stay."""
+    before = (project / "docs" / "performance.md").read_text()
+    first = {"sampling": [1], "markdown": {"environment": "here\nnow", "step": "| old |"}}
+    second = {"sampling": [], "markdown": {"environment": "there", "step": "| new |"}}
+    files = []
+    for name, document in (("first", first), ("second", second)):
+        files.append(project / f"{name}.json")
+        files[-1].write_text(json.dumps(document))
+    answer = update(project, "bench", *files)
+    assert (answer.returncode, answer.stdout) == (0, "docs/performance.md: made anew\n")
+    after = (project / "docs" / "performance.md").read_text()
+    for name, text in (
+        ("environment", "here\n\nnow"),
+        ("goals-environment", "there"),
+        ("step", "| new |"),
+    ):
+        assert f"<!-- table: bench.{name} -->\n{text}\n<!-- end of table -->" in after
+    memory = before.partition("bench.memory -->")[2].partition("<!-- end")[0]
+    assert f"bench.memory -->{memory}<!-- end of table -->" in after
+    assert update(project, "bench").returncode == 2
