@@ -21,7 +21,7 @@ _MAX_ROWS = 2000  # decoder rows at a time: the activations stay in the cache
 def log_likelihood(model: VAE, x: Tensor, samples: int = 500, max_rows: int = _MAX_ROWS) -> Tensor:
     """The estimate for each row of x, [rows]. Memory is that of `max_rows` decoded rows, whatever
     the number of samples."""
-    _check("log_likelihood", model, samples)
+    _check("log_likelihood", model, samples, max_rows)
     at_once = min(samples, max_rows)
     batch = max(max_rows // at_once, 1)
     return torch.cat([_estimate(model, rows, samples, at_once) for rows in x.split(batch)])
@@ -52,7 +52,7 @@ def released_log_likelihood(
     with the reconstruction at one draw z_0 and the weights at `samples` others. It is no bound on
     log p(x): its excess over the ELBO depends on the posterior and the number of samples alone.
     """
-    _check("released_log_likelihood", model, samples)
+    _check("released_log_likelihood", model, samples, max_rows)
     latent = model.latent
     rows = []
     for part in x.split(max(max_rows // samples, 1)):
@@ -64,11 +64,12 @@ def released_log_likelihood(
     return torch.cat(rows)
 
 
-def _check(name: str, model: VAE, samples: int) -> None:
+def _check(name: str, model: VAE, samples: int, max_rows: int) -> None:
     if not model.latent.has_density:
         raise ValueError(f"{name}: an auto-encoder has no marginal likelihood")
-    if samples < 1:
-        raise ValueError(f"{name}: expected `samples` of at least 1, got {samples}")
+    for argument, value in (("samples", samples), ("max_rows", max_rows)):
+        if value < 1:
+            raise ValueError(f"{name}: expected `{argument}` of at least 1, got {value}")
 
 
 @torch.no_grad()

@@ -11,6 +11,7 @@ from torch import Tensor
 from svmf import functional
 from svmf._gradients import CORRECTED, GRADIENTS
 from svmf.models.latents.base import Draw, Latent
+from svmf.models.latents.direction import direction
 
 
 class Direction(NamedTuple):
@@ -35,7 +36,7 @@ class OnSphere(Latent[Direction]):
 
     def posterior(self, raw: Tensor) -> Direction:
         loc, concentration = raw.split(self.head_sizes, dim=-1)
-        return Direction(F.normalize(loc, dim=-1), F.softplus(concentration.squeeze(-1)) + 1)
+        return Direction(direction(loc), F.softplus(concentration.squeeze(-1)) + 1)
 
     def prior_log_prob(self, z: Tensor) -> Tensor:
         return z.new_full(z.shape[:-1], -log_sphere_area(self.coordinates))
