@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Each lane of the fuzzer finds the faults that it is for, planted back one at a time."""
 
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from fuzz.campaign import LANES, Campaign
 from fuzz.checks import Finding
 
+import svmf.functional as F
 from svmf.data import files, graph, idx, npz, pickle_objects, planetoid, safe_pickle
 from svmf.errors import DataError
 
@@ -80,6 +83,82 @@ def errors_of_pages(patch: Patch) -> None:
     patch.setattr(idx, "refuse_bomb", refuse)
 
 
+def checkpoint_tensors_unchecked(patch: Patch) -> None:
+    """Adam's moments may have another shape or share their memory: it writes out of bounds."""
+    from svmf.training.checked import Part
+
+    patch.setattr(Part, "tensor", lambda part, *_, **__: part.value)
+
+
+def checkpoint_numbers_unchecked(patch: Patch) -> None:
+    from svmf.training.checked import Part
+
+    patch.setattr(Part, "integer", lambda part, *_, **__: part.value)
+
+
+def runs_unlocked(patch: Patch) -> None:
+    from svmf.training.run_folder import RunFolder
+
+    patch.setattr(RunFolder, "lock", lambda *_, **__: None)
+
+
+def plant(patch: Patch, name: str, function: Callable[..., torch.Tensor]) -> None:
+    """Puts a function of kappa and dim in the place of an op."""
+    from fuzz import derivative_calls
+
+    (op,) = (op for op in derivative_calls.OPS if op.name == name)
+    faulty = dataclasses.replace(op, call=lambda setting, given: [function(*given, setting.dim)])
+    patch.setattr(derivative_calls, "OPS", [faulty])
+
+
+def no_tangents(patch: Patch) -> None:
+    """Forward mode gives zeros."""
+
+    class Silent(torch.autograd.Function):
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(kappa: torch.Tensor, dim: int) -> torch.Tensor:
+            return vmf_mean_length(kappa, dim)
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            ctx.save_for_backward(inputs[0])
+            ctx.dim = inputs[1]
+
+        @staticmethod
+        def backward(ctx: Any, grad: torch.Tensor) -> Any:
+            (kappa,) = ctx.saved_tensors
+            slope = torch.func.grad(lambda k: vmf_mean_length(k, ctx.dim).sum())(kappa)
+            return grad * slope, None
+
+        @staticmethod
+        def jvp(ctx: Any, tangent: torch.Tensor, _: Any) -> torch.Tensor:
+            return torch.zeros_like(tangent)
+
+    vmf_mean_length = F.vmf_mean_length
+    plant(patch, "vmf_mean_length", Silent.apply)
+
+
+def derivative_cut_off(patch: Patch) -> None:
+    """The gradient is right and has itself the derivative zero."""
+    right = F.vmf_kl_uniform
+
+    def wrong(kappa: torch.Tensor, dim: int) -> torch.Tensor:
+        with torch.enable_grad():
+            held = kappa.detach().requires_grad_()
+            (slope,) = torch.autograd.grad(right(held, dim).sum(), held)
+        return right(held, dim).detach() + slope * (kappa - kappa.detach())
+
+    plant(patch, "vmf_kl_uniform", wrong)
+
+
+def mixture_without_checks(patch: Patch) -> None:
+    from svmf.mixture.estimator import Estimator
+
+    patch.setattr(Estimator, "_expect", lambda *_: None)
+
+
 PLANTED: list[tuple[str, Callable[[Patch], None], int]] = [
     ("pickles", tuples_of_anything, 300),
     ("pickles", lists_of_anything, 300),
@@ -91,6 +170,12 @@ PLANTED: list[tuple[str, Callable[[Patch], None], int]] = [
     ("graphs", headers_evaluated_by_numpy, 300),
     ("images", header_sizes_believed, 300),
     ("images", errors_of_pages, 20),
+    ("derivatives", no_tangents, 20),
+    ("derivatives", derivative_cut_off, 20),
+    ("mixtures", mixture_without_checks, 60),
+    ("checkpoints", checkpoint_tensors_unchecked, 100),
+    ("checkpoints", checkpoint_numbers_unchecked, 100),
+    ("runs", runs_unlocked, 20),
 ]
 
 
