@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from svmf.models import VAE
-from svmf.plots import hammer_figure, image_grid, picture, plane_figure
+from svmf.plots import hammer, image_grid, picture, plane, save_figure
 from svmf.training.task import Task
 from svmf.training.vae_task import VAETask
 
@@ -34,9 +34,10 @@ def draw_model(task: Task, folder: Path) -> None:
         test = task.images.test
         codes = task.latent_means(test.images[:_SHOWN], 0).cpu()
         labels = test.labels[:_SHOWN]
-        draw = hammer_figure if spherical else plane_figure
+        draw = hammer if spherical else plane
         space = "S^2 (Hammer projection)" if spherical else "R^2"
-        draw(codes, labels, f"{letter}-VAE, latent space {space}", folder / f"latent-{name}.png")
+        axes = draw(codes, labels, title=f"{letter}-VAE, latent space {space}")
+        save_figure(axes.figure, folder / f"latent-{name}.png")
         draw_manifold(task, f"{letter}-VAE, manifold", folder / f"manifold-{name}.png")
 
 

@@ -17,7 +17,7 @@ from reproduction.markdown import (
 from reproduction.paper import TABLE4, TABLE4_SETTINGS
 from reproduction.record import Job, Workspace, read_results
 from reproduction.training_job import training_job
-from svmf.plots import hammer_figure, plane_figure
+from svmf.plots import hammer, plane, save_figure
 from svmf.training import make_config
 from svmf.training.graph_task import GraphTask
 from svmf.training.task import Task
@@ -103,10 +103,11 @@ def draw_nodes(task: Task, folder: Path) -> None:
     task.model.eval()
     codes = task.model.latent.mean(task.model.posterior()).cpu()
     spherical = task.model.latent.on_sphere
-    draw = hammer_figure if spherical else plane_figure
+    draw = hammer if spherical else plane
     letter, space = ("S", "S^2 (Hammer projection)") if spherical else ("N", "R^2")
     title = f"{letter}-VGAE, latent space {space} of Cora"
-    draw(codes, task.graph.labels, title, folder / f"latent-cora-{task.config.model}.png")
+    axes = draw(codes, task.graph.labels, title=title)
+    save_figure(axes.figure, folder / f"latent-cora-{task.config.model}.png")
 
 
 def results_of(workspace: Workspace) -> dict[Cell, list[dict[str, Any]]]:

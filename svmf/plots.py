@@ -1,13 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""Figures as PNG files. matplotlib is imported when the first figure is made, without pyplot: no
-window system, no global state."""
+"""Pictures of points on the sphere: `hammer` (a map of S^2), `sphere` (a ball) and `plane`, which
+return matplotlib's Axes; and the figures of the paper, which are written as PNG files.
 
-from collections.abc import Sequence
+matplotlib is imported when the first figure is made, without pyplot: no window system, no global
+state.
+"""
+
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
+
+from svmf.distributions._data import as_tensor, unit_vectors
+
+__all__ = ["hammer", "plane", "sphere"]
 
 _DPI = 120
 
@@ -45,36 +53,118 @@ def circle_figure(panels: Sequence[tuple[str, Tensor, Tensor]], path: Path) -> P
     return save_figure(figure, path)
 
 
-def plane_figure(codes: Tensor, labels: Tensor, title: str, path: Path) -> Path:
-    """Codes [n, 2] in the plane, coloured by class."""
-    figure = new_figure(5.2, 5)
-    axes = figure.add_subplot(1, 1, 1)
-    _scatter_classes(axes, codes[:, 0], codes[:, 1], labels)
-    axes.set_aspect("equal")
-    axes.set_title(title)
-    return save_figure(figure, path)
+def plane(points: Any, labels: Any = None, *, ax: Any = None, title: str | None = None) -> Any:
+    """Points [n, 2] in the plane; arguments and result as those of `hammer`."""
+    found = _rows(points, 2, "plots.plane")
+    ax = new_figure(5.2, 5).add_subplot(1, 1, 1) if ax is None else ax
+    _scatter(ax, found.T, labels)
+    ax.set_aspect("equal")
+    return _titled(ax, title)
 
 
-def hammer_figure(codes: Tensor, labels: Tensor, title: str, path: Path) -> Path:
-    """Codes [n, 3] on the sphere in Hammer's equal-area projection, coloured by class."""
-    figure = new_figure(8, 4.4)
-    axes = figure.add_subplot(1, 1, 1, projection="hammer")
-    longitude = torch.atan2(codes[:, 1], codes[:, 0])
-    latitude = torch.asin(codes[:, 2].clamp(-1, 1))
-    _scatter_classes(axes, longitude, latitude, labels)
-    axes.grid(True, alpha=0.3)
-    axes.set_xticklabels([])
-    axes.set_yticklabels([])
-    axes.set_title(title)
-    return save_figure(figure, path)
+def hammer(
+    points: Any,
+    labels: Any = None,
+    *,
+    ax: Any = None,
+    title: str | None = None,
+    normalize: bool = False,
+) -> Any:
+    """A map of the sphere S^2 in Hammer's equal-area projection, with the unit vectors `points`
+    [n, 3]: a tensor, an array, a data frame, lists. Rows of another norm are refused, or divided by
+    it with `normalize`.
+
+    `labels` [n] colours them: whole numbers or texts as classes with a legend, other numbers by a
+    colour scale. `ax` is an Axes made with projection="hammer"; without one a figure is made. The
+    result is the Axes; `ax.figure.savefig("map.png")` writes a file, and a notebook shows
+    `ax.figure`.
+
+    >>> import torch
+    >>> points = torch.nn.functional.normalize(torch.randn(100, 3), dim=-1)
+    >>> hammer(points, torch.arange(100) % 3, title="three classes").name
+    'hammer'
+    """
+    found = _directions(points, normalize, "plots.hammer")
+    if ax is None:
+        ax = new_figure(8, 4.4).add_subplot(1, 1, 1, projection="hammer")
+    longitude = torch.atan2(found[:, 1], found[:, 0])
+    latitude = torch.asin(found[:, 2].clamp(-1, 1))
+    _scatter(ax, (longitude, latitude), labels)
+    ax.grid(True, alpha=0.3)
+    ax.set_xticklabels([])
+    ax.set_yticklabels([])
+    return _titled(ax, title)
 
 
-def _scatter_classes(axes: Any, x: Tensor, y: Tensor, labels: Tensor) -> None:
-    for label in sorted(set(labels.tolist())):
-        member = labels == label
-        points = x[member].numpy(), y[member].numpy()
-        axes.scatter(*points, s=3, label=str(label), color=f"C{label % 10}")
-    axes.legend(markerscale=4, fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
+def sphere(
+    points: Any,
+    labels: Any = None,
+    *,
+    ax: Any = None,
+    title: str | None = None,
+    normalize: bool = False,
+) -> Any:
+    """The unit vectors `points` [n, 3] on a ball in three dimensions; arguments and result as those
+    of `hammer`, but `ax` is one made with projection="3d". Points on the far side are hidden by
+    nothing: turn the ball with `ax.view_init`.
+
+    >>> import torch
+    >>> sphere(torch.eye(3), ["x", "y", "z"]).name
+    '3d'
+    """
+    found = _directions(points, normalize, "plots.sphere")
+    if ax is None:
+        ax = new_figure(5.4, 5).add_subplot(1, 1, 1, projection="3d")
+    angle = torch.linspace(0, 2 * torch.pi, 49)
+    height = torch.linspace(-1, 1, 25)[:, None]
+    radius = (1 - height.square()).clamp(min=0).sqrt()
+    ball = radius * angle.cos(), radius * angle.sin(), height.expand(25, 49)
+    ax.plot_wireframe(*(c.numpy() for c in ball), color="0.8", linewidth=0.4, rstride=4, cstride=4)
+    _scatter(ax, found.T, labels)
+    ax.set_box_aspect((1, 1, 1))
+    ax.set_axis_off()
+    return _titled(ax, title)
+
+
+def _rows(points: Any, width: int, name: str) -> Tensor:
+    found = as_tensor(points, name=name, argument="points").detach().cpu()
+    if found.dim() != 2 or found.shape[1] != width:
+        shape = list(found.shape)
+        raise ValueError(f"{name}: expected `points` to have the shape [n, {width}], got {shape}")
+    return found
+
+
+def _directions(points: Any, normalize: bool, name: str) -> Tensor:
+    return unit_vectors(_rows(points, 3, name), name=name, argument="points", normalize=normalize)
+
+
+def _titled(ax: Any, title: str | None) -> Any:
+    if title is not None:
+        ax.set_title(title)
+    return ax
+
+
+def _scatter(ax: Any, coordinates: Iterable[Tensor], labels: Any) -> None:
+    columns = [column.numpy() for column in coordinates]
+    if labels is None:
+        ax.scatter(*columns, s=3)
+        return
+    found = labels.tolist() if hasattr(labels, "tolist") else list(labels)
+    if len(found) != len(columns[0]):
+        raise ValueError(
+            f"plots: expected `labels` to have one entry per point, {len(columns[0])}, "
+            f"got {len(found)}"
+        )
+    if any(isinstance(label, float) and not label.is_integer() for label in found):
+        drawn = ax.scatter(*columns, s=3, c=found, cmap="viridis")
+        ax.figure.colorbar(drawn, ax=ax, shrink=0.7)
+        return
+    for index, label in enumerate(sorted(set(found))):
+        member = [i for i, other in enumerate(found) if other == label]
+        colour = f"C{(int(label) if not isinstance(label, str) else index) % 10}"
+        text = str(label if isinstance(label, str) else int(label))
+        ax.scatter(*(column[member] for column in columns), s=3, label=text, color=colour)
+    ax.legend(markerscale=4, fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
 
 
 def image_grid(images: Tensor, columns: int, height: int, width: int) -> Tensor:
