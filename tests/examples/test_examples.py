@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""Every example runs as it stands, without data sets, and says what its text promises."""
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from helpers.paths import PROJECT
+
+EXAMPLES = PROJECT / "examples"
+# what the last figure of that line must at least be
+EXPECTED = {
+    "svae_by_hand": (r"nearest neighbour in the codes: ([\d.]+)%", 75),
+    "conv_svae_lightning": (r"before, (-[\d.]+) after", -27),
+    "from_hyperspherical_vae": (r"m = 100: E\[mu.z\] = ([\d.]+)", 0.1),
+    "cluster_embeddings": (r"NMI of mixture with the true classes: ([\d.]+)", 0.65),
+    "direction_regression": (r"    0 +200 +(\d+)", 100),
+    "graph_links": (r"AUC of the held-out links: ([\d.]+)", 0.7),
+    "star_clusters": (r"mean log density (-[\d.]+)", -2.4),
+}
+
+
+def test_every_example_is_listed():
+    files = {path.stem for path in EXAMPLES.glob("*.py")}
+    assert files == set(EXPECTED)
+    page = (EXAMPLES / "README.md").read_text()
+    assert all(f"[{name}.py]({name}.py)" in page for name in files)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_runs_as_it_stands(name, tmp_path):
+    if name == "conv_svae_lightning" and importlib.util.find_spec("lightning") is None:
+        pytest.skip("the package lightning is not installed")
+    finished = subprocess.run(
+        [sys.executable, EXAMPLES / f"{name}.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=500,
+    )
+    assert finished.returncode == 0, finished.stderr
+    pattern, least = EXPECTED[name]
+    found = re.search(pattern, finished.stdout)
+    assert found, finished.stdout
+    assert float(found[1]) >= least
+    assert list(Path(tmp_path).iterdir()) == []
