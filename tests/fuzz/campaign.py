@@ -19,13 +19,13 @@ LANES = {
     "distributions": (230, "fuzz.distribution_calls", "random_distribution_call"),
     "raw": (200, "fuzz.raw_calls", "random_raw_call"),
     "derivatives": (40, "fuzz.derivative_calls", "random_derivative"),
-    "latents": (0, "fuzz.model_calls", "random_latent"),
+    "latents": (10, "fuzz.model_calls", "random_latent"),
     "mixtures": (5, "fuzz.model_calls", "random_mixture"),
     "pickles": (30, "fuzz.pickle_files", "random_pickle_file"),
     "graphs": (20, "fuzz.data_files", "random_graph_file"),
     "images": (10, "fuzz.data_files", "random_image_folder"),
     "checkpoints": (4, "fuzz.checkpoint_files", "random_checkpoint"),
-    "forks": (0, "fuzz.process_life", "random_fork"),
+    "forks": (1, "fuzz.process_life", "random_fork"),
     "runs": (1, "fuzz.process_life", "random_concurrent_runs"),
 }
 

@@ -18,7 +18,7 @@ from svmf.models.latents.base import with_correction
 # length r turns by 1/r, so that short ones are steep; what must not be is a row that outweighs a
 # million others (a blank row once had 2.7e9, and Adam never came back).
 LARGEST_GRADIENT = 1e6
-NORMS = (0.0, 0.0, 1e-45, 1e-30, 1e-20, 1e-12, 1e-6, 1e-3, 1.0, 1e3, 1e10, 1e30)
+NORMS = (0.0, 0.0, 1e-45, 1e-30, 1e-20, 1e-12, 1e-6, 1e-3, 1.0, 1e3, 1e10)
 
 
 def random_latent(chance: Chance) -> str:
@@ -29,7 +29,9 @@ def random_latent(chance: Chance) -> str:
     rows = chance.random.randrange(1, 8)
     features = chance.normal((rows, sum(latent.head_sizes)))
     norms = torch.tensor([chance.pick(NORMS) for _ in range(rows)], dtype=torch.float64)
-    features = (features * norms[:, None]).float().requires_grad_()
+    features = features * norms[:, None]
+    features[:, -1].clamp_(max=1e5)  # of the concentration: float32 knows it to 1e6
+    features = features.float().requires_grad_()
     posterior = latent.posterior(features)
     z, kl, log_ratio = latent.draw(posterior)
     length = torch.linalg.vector_norm(z.detach().double(), dim=-1)

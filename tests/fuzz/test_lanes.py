@@ -2,6 +2,7 @@
 """Each lane of the fuzzer finds the faults that it is for, planted back one at a time."""
 
 import dataclasses
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,27 @@ def errors_of_pages(patch: Patch) -> None:
     patch.setattr(idx, "refuse_bomb", refuse)
 
 
+def lock_over_a_fork(patch: Patch) -> None:
+    """As when a table was built under a mutex that a fork did not know of."""
+    from fuzz import process_life
+
+    lock, right = threading.Lock(), process_life._gradient
+
+    def gradient(dim: int) -> str:
+        with lock:
+            return right(dim)
+
+    patch.setattr(process_life, "_gradient", gradient)
+    patch.setattr(process_life, "HANG_SECONDS", 3.0)
+
+
+def directions_of_nothing(patch: Patch) -> None:
+    """The usual normalisation: a blank row has no direction and an enormous gradient."""
+    from svmf.models.latents import sphere
+
+    patch.setattr(sphere, "direction", lambda loc: torch.nn.functional.normalize(loc, dim=-1))
+
+
 def checkpoint_tensors_unchecked(patch: Patch) -> None:
     """Adam's moments may have another shape or share their memory: it writes out of bounds."""
     from svmf.training.checked import Part
@@ -142,13 +164,11 @@ def no_tangents(patch: Patch) -> None:
 
 def derivative_cut_off(patch: Patch) -> None:
     """The gradient is right and has itself the derivative zero."""
-    right = F.vmf_kl_uniform
 
     def wrong(kappa: torch.Tensor, dim: int) -> torch.Tensor:
-        with torch.enable_grad():
-            held = kappa.detach().requires_grad_()
-            (slope,) = torch.autograd.grad(right(held, dim).sum(), held)
-        return right(held, dim).detach() + slope * (kappa - kappa.detach())
+        held = kappa.detach()
+        slope = torch.ops.svmf._vmf_kl_uniform_grad(held, dim)
+        return F.vmf_kl_uniform(held, dim) + slope * (kappa - held)
 
     plant(patch, "vmf_kl_uniform", wrong)
 
@@ -173,6 +193,8 @@ PLANTED: list[tuple[str, Callable[[Patch], None], int]] = [
     ("derivatives", no_tangents, 20),
     ("derivatives", derivative_cut_off, 20),
     ("mixtures", mixture_without_checks, 60),
+    ("forks", lock_over_a_fork, 5),
+    ("latents", directions_of_nothing, 30),
     ("checkpoints", checkpoint_tensors_unchecked, 100),
     ("checkpoints", checkpoint_numbers_unchecked, 100),
     ("runs", runs_unlocked, 20),
