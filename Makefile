@@ -93,7 +93,7 @@ $(VENV)/.docs: $(VENV)/.requirements requirements-docs.txt
 	touch $@
 
 docs: install $(VENV)/.docs  ## build the documentation with the API reference into build/site; warnings are errors
-	$(BIN)/python -m mkdocs build --quiet --strict
+	$(BIN)/python -m mkdocs build --strict
 	$(BIN)/python tools/update_tables.py --check
 
 format: install  ## format all sources
