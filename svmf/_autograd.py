@@ -210,9 +210,7 @@ class _Householder(Derivative):
 
     def _parts(self, x: Tensor, loc: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """u, 2/(u.u) and c."""
-        first = torch.zeros_like(loc)
-        first[..., 0] = 1
-        u = first - loc
+        u = torch.cat((1 - loc[..., :1], -loc[..., 1:]), dim=-1)  # not in place, for linearize
         uu = u.square().sum(-1, keepdim=True)
         factor = torch.where(uu == 0, torch.zeros_like(uu), 2 / torch.where(uu == 0, 1, uu))
         return u, factor, factor * _dot(u, x).unsqueeze(-1)

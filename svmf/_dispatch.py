@@ -121,12 +121,15 @@ def _eager_function(op: Any, derivative: Derivative) -> Any:
 def _register_private(op: Any, derivative: Derivative) -> None:
     def forward(ctx: Any, keys: Any, *args: Any) -> Any:
         outputs = private.below_this_level(op, keys, args)
+        ctx.set_materialize_grads(False)
         derivative.setup(ctx, args, outputs)
         ctx.save_for_forward(*ctx.to_save)
         return outputs
 
     def backward(ctx: Any, *grads: Any) -> tuple:
         needs = ctx.needs_input_grad[1:]
+        if all(grad is None for grad in grads):
+            return None, *(None for _ in needs)
         return None, *derivative.vjp(ctx.saved_tensors, ctx.value, needs, *grads)
 
     def jvp(ctx: Any, _: None, *tangents: Any) -> Any:

@@ -54,22 +54,27 @@ class UnitVectorTransform(Transform):
     __hash__ = Transform.__hash__
 
     def _call(self, x: Tensor) -> Tensor:
-        norm = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
-        at_origin = norm == 0
-        direction = x / torch.where(at_origin, 1.0, norm)
-        e1 = torch.zeros_like(x)
-        e1[..., 0] = 1
-        return torch.where(at_origin, e1, direction)
+        # Divided by the largest entry first: in float32 squares overflow from 1e19 on and vanish
+        # below 1e-23. The direction does not depend on the scale: it is a constant for gradients.
+        largest = x.detach().abs().amax(-1, keepdim=True)
+        at_origin = largest == 0
+        scaled = x / torch.where(at_origin, 1.0, largest)
+        e1 = torch.nn.functional.pad(torch.ones_like(largest), (0, x.shape[-1] - 1))
+        norm = torch.linalg.vector_norm(torch.where(at_origin, e1, scaled), dim=-1, keepdim=True)
+        return torch.where(at_origin, e1, scaled / norm)
 
     def _inverse(self, y: Tensor) -> Tensor:
         return y
 
 
 class StereographicTransform(Transform):
-    """u -> ((1 - |u|^2), 2u) / (1 + |u|^2), from R^(m-1) to S^(m-1) without -e1; 0 goes to e1.
+    """The stereographic projection from R^(m-1) to S^(m-1) without -e1; 0 goes to e1,
+
+        u -> ((1 - |u|^2), 2u) / (1 + |u|^2).
 
     The Jacobian is that of the surface measure, the measure of the densities in
-    `svmf.distributions`: (2 / (1 + |u|^2))^(m-1).
+    `svmf.distributions`: (2 / (1 + |u|^2))^(m-1). A u whose square overflows goes to the neighbour
+    of -e1 that its direction names.
     """
 
     domain = constraints.real_vector
@@ -82,8 +87,12 @@ class StereographicTransform(Transform):
     __hash__ = Transform.__hash__
 
     def _call(self, x: Tensor) -> Tensor:
-        square = x.square().sum(-1, keepdim=True)
-        return torch.cat([1 - square, 2 * x], dim=-1) / (1 + square)
+        # With s = max(1, |u|_max): (1/s^2 - |u/s|^2, 2 (u/s)/s) / (1/s^2 + |u/s|^2), nothing of
+        # which overflows.
+        inverse = 1 / x.detach().abs().amax(-1, keepdim=True).clamp(min=1)
+        scaled, one = x * inverse, inverse.square()
+        square = scaled.square().sum(-1, keepdim=True)
+        return torch.cat([one - square, 2 * scaled * inverse], dim=-1) / (one + square)
 
     def _inverse(self, y: Tensor) -> Tensor:
         first, rest = y[..., :1], y[..., 1:]
@@ -93,7 +102,10 @@ class StereographicTransform(Transform):
         return rest / torch.where(cancels, towards, 1 + first)
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        return x.shape[-1] * (math.log(2) - x.square().sum(-1).log1p())
+        largest = x.detach().abs().amax(-1).clamp(min=1)
+        square = (x / largest.unsqueeze(-1)).square().sum(-1)
+        log_sum = torch.log1p(largest.square().reciprocal() - 1 + square) + 2 * largest.log()
+        return x.shape[-1] * (math.log(2) - log_sum)
 
     def forward_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         if len(shape) < 1:

@@ -267,6 +267,11 @@ def vmf_rsample_with_correction(
     return z, log_ratio
 
 
+def mean_length_slope(kappa: Tensor, dim: int) -> Tensor:
+    """A_m'(kappa), the variance of mu.z. For the moments of `svmf.distributions`."""
+    return _ops._vmf_mean_length_grad.default(kappa, dim)
+
+
 def parameter_range(loc: Tensor, kappa: Tensor) -> tuple[float, float, float, float]:
     """The least and largest norm of a row of `loc`, the least and largest `kappa`; nan if any is.
 

@@ -34,19 +34,24 @@ def unit_vectors_expected(dtype: torch.dtype) -> str:
     return f"unit vectors in its last dimension (norm within {UNIT_TOLERANCES[dtype]:g} of 1)"
 
 
+def check_shape(distribution: Distribution, value: Tensor) -> None:
+    """Raises unless `value`, the argument of `log_prob`, has vectors of the right m in a batch that
+    broadcasts."""
+    shape = distribution.batch_shape + distribution.event_shape
+    if value.shape[-1:] != shape[-1:] or not _broadcasts(value.shape, shape):
+        raise ValueError(
+            f"{type(distribution).__name__}.log_prob: expected `value` to broadcast with shape "
+            f"{list(shape)}, got {list(value.shape)}"
+        )
+
+
 def check_value(distribution: Distribution, value: Tensor) -> None:
-    """Raises unless `value`, the argument of `log_prob`, fits the distribution and lies on the
-    sphere."""
+    """Raises unless `value` also lies on the sphere."""
     name = f"{type(distribution).__name__}.log_prob"
     if not isinstance(value, Tensor) or not value.is_floating_point():
         got = value.dtype if isinstance(value, Tensor) else type(value).__name__
         raise TypeError(f"{name}: expected `value` to be a tensor of a floating type, got {got}")
-    shape = distribution.batch_shape + distribution.event_shape
-    if value.shape[-1:] != shape[-1:] or not _broadcasts(value.shape, shape):
-        raise ValueError(
-            f"{name}: expected `value` to broadcast with shape {list(shape)}, "
-            f"got {list(value.shape)}"
-        )
+    check_shape(distribution, value)
     if value.numel() == 0 or not readable(value):
         return
     with below_autograd():

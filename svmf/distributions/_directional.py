@@ -124,17 +124,6 @@ class DirectionalDistribution(Distribution):
     def _validate_sample(self, value: Tensor) -> None:
         check_value(self, value)
 
-    def _broadcast_value(self, value: Tensor) -> Tensor:
-        """`value`, if it broadcasts with `loc`."""
-        try:
-            torch.broadcast_shapes(value.shape, self.loc.shape)
-        except RuntimeError:
-            raise ValueError(
-                f"{type(self).__name__}.log_prob: expected `value` to broadcast with shape "
-                f"{list(self.loc.shape)}, got {list(value.shape)}"
-            ) from None
-        return value
-
     def _new(self: Self, loc: Tensor, concentration: Tensor, instance: Self | None = None) -> Self:
         """A distribution like this one with other parameters that are known to be valid."""
         new = type(self).__new__(type(self)) if instance is None else instance

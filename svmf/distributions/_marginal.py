@@ -6,22 +6,12 @@ of w from the mode and the whole are integrated relative to the density at the m
 special functions nor cancellation enter; gradients follow by autograd.
 """
 
-import functools
-
 import torch
 from torch import Tensor
 
+from svmf._quadrature import gauss_legendre
+
 _NODES = 96
-
-
-@functools.cache
-def _legendre() -> tuple[Tensor, Tensor]:
-    """Nodes and weights of the Gauss-Legendre rule on (0, 1) (Golub and Welsch 1969)."""
-    n = torch.arange(1, _NODES, dtype=torch.float64)
-    off_diagonal = n / (4 * n * n - 1).sqrt()
-    jacobi = torch.diag(off_diagonal, 1) + torch.diag(off_diagonal, -1)
-    nodes, vectors = torch.linalg.eigh(jacobi)
-    return (nodes + 1) / 2, vectors[0].square()
 
 
 def cosine_cdf(w: Tensor, kappa: Tensor, dim: int) -> Tensor:
@@ -38,7 +28,7 @@ def cosine_cdf(w: Tensor, kappa: Tensor, dim: int) -> Tensor:
     mode_sine = torch.where(k == 0, 1.0, (order * mode_cosine / torch.where(k == 0, 1.0, k)).sqrt())
     mode = torch.atan2(mode_sine, mode_cosine)
 
-    nodes, weights = (tensor.to(w.device) for tensor in _legendre())
+    nodes, weights = gauss_legendre(_NODES, w)
 
     def integral(start: Tensor, length: Tensor) -> Tensor:
         """The density relative to the mode, over the angles from start to start + length."""

@@ -10,7 +10,7 @@ from torch.types import _size
 
 from svmf import functional as F
 from svmf.constraints import unit_vector
-from svmf.distributions._checks import check_value
+from svmf.distributions._checks import check_shape, check_value
 
 
 class HypersphericalUniform(Distribution):
@@ -89,15 +89,8 @@ class HypersphericalUniform(Distribution):
         """-log of the surface area, for each vector of `value`."""
         if self._validate_args:
             self._validate_sample(value)
-        shape = value.shape[:-1]
-        if self.batch_shape:
-            try:
-                shape = torch.broadcast_shapes(shape, self.batch_shape)
-            except RuntimeError:
-                raise ValueError(
-                    f"{type(self).__name__}.log_prob: expected `value` to broadcast with shape "
-                    f"{[*self.batch_shape, *self.event_shape]}, got {list(value.shape)}"
-                ) from None
+        check_shape(self, value)
+        shape = torch.broadcast_shapes(value.shape[:-1], self.batch_shape)
         return F.vmf_log_norm(value.new_zeros(()), self.event_shape[0]).expand(shape)
 
     def entropy(self) -> Tensor:

@@ -106,21 +106,12 @@ class VonMisesFisher(DirectionalDistribution):
     def _cosine_variances(self) -> tuple[Tensor, Tensor]:
         """Var[w] = A'(kappa), and across the mean A(kappa) / kappa, which is 1/m at kappa = 0.
 
-        A' = 1 - A^2 - (m-1) A / kappa cancels for large kappa; the derivative of the op does not.
+        A' = 1 - A^2 - (m-1) A / kappa cancels for large kappa; the op does not.
         """
-        dim = self.loc.shape[-1]
-        grad_enabled = torch.is_grad_enabled()
-        with torch.enable_grad():
-            kappa = self.concentration
-            if not kappa.requires_grad:
-                kappa = kappa.detach().requires_grad_()
-            mean = F.vmf_mean_length(kappa, dim)
-            (along,) = torch.autograd.grad(mean, kappa, torch.ones_like(mean), create_graph=True)
-            at_zero = kappa == 0
-            across = torch.where(at_zero, 1 / dim, mean / torch.where(at_zero, 1.0, kappa))
-        if grad_enabled and self.concentration.requires_grad:
-            return along, across
-        return along.detach(), across.detach()
+        kappa, dim = self.concentration, self.loc.shape[-1]
+        at_zero = kappa == 0
+        across = self._mean_cosine() / torch.where(at_zero, 1.0, kappa)
+        return F.mean_length_slope(kappa, dim), torch.where(at_zero, 1 / dim, across)
 
     @classmethod
     def fit(
