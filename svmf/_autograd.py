@@ -59,10 +59,6 @@ class _Bessel(Derivative):
     def __init__(self, slope: Callable[[float | Tensor, Tensor], Tensor]) -> None:
         self._slope = slope
 
-    def setup(self, ctx: Any, inputs: tuple, outputs: Tensor) -> None:
-        ctx.set_materialize_grads(False)  # an order without a tangent has None, not zeros
-        super().setup(ctx, inputs, outputs)
-
     def keep(self, inputs: tuple, outputs: Tensor) -> tuple[tuple, float | None]:
         order, x = inputs
         return ((x, order), None) if isinstance(order, Tensor) else ((x,), order)
@@ -74,7 +70,7 @@ class _Bessel(Derivative):
     def vjp(self, kept: tuple, value: Any, needs: tuple, *grads: Any) -> tuple:
         if needs[0]:
             raise NotImplementedError("svmf: the Bessel functions have no derivative in `order`")
-        return None, None if grads[0] is None else grads[0] * self._slope_at(kept, value)
+        return None, grads[0] * self._slope_at(kept, value)
 
     def jvp(self, kept: list, value: Any, *tangents: Any) -> Tensor | None:
         if tangents[0] is not None:

@@ -38,6 +38,8 @@ class PowerSpherical(DirectionalDistribution):
         """Samples of shape [*sample_shape, *batch_shape, m] that carry gradients."""
         shape = self._extended_shape(sample_shape)
         half = (shape[-1] - 1) / 2
+        if self.loc.is_meta:  # torch's gamma variables know no meta tensors
+            return self.loc.new_empty(shape)
         # The two numbers of a row in float64: torch's gradient of a Beta variable in float32 is off
         # by tens of per cent from kappa = 1e6 on. The vectors, but for half types, in their own.
         dtype = torch.promote_types(self.loc.dtype, torch.float32)

@@ -77,3 +77,33 @@ def test_registries_reach_through_independent(exact):
     q = Independent(VonMisesFisher(exact.directions(5, 3), 1.0), 1)
     z = biject_to(q.support)(torch.randn(5, 2, dtype=torch.float64))
     assert q.log_prob(z).shape == ()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("scale", [1e-40, 1e-30, 1e-10, 1.0, 1e10, 1e20, 1e38])
+def test_normalising_neither_overflows_nor_vanishes(scale, dtype):
+    """In float32 1e20 gave the zero vector and 1e-30 e1."""
+    direction = torch.tensor([-0.6, 0.0, 0.8], dtype=torch.float64)
+    x = (direction * scale).to(dtype).requires_grad_()
+    y = UnitVectorTransform()(x)
+    exact = torch.nn.functional.normalize(x.detach().double() / scale, dim=-1)
+    torch.testing.assert_close(y.double(), exact, rtol=0, atol=4 * torch.finfo(dtype).eps)
+    (slope,) = torch.autograd.grad(y[1], x)
+    if scale >= 1e-30:  # below, the derivative 1/scale leaves float32
+        assert slope[1].item() == pytest.approx(1 / scale, rel=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("scale", [1e-30, 1e-3, 1.0, 1e3, 1e10, 1e20, 1e38])
+def test_stereographic_of_large_vectors(scale, dtype):
+    """Squares overflow at 1e20 in float32: the result was nan."""
+    u = torch.tensor([0.6, -0.8], dtype=dtype) * scale
+    z = StereographicTransform()(u)
+    assert unit_vector.check(z).all()
+    exact = StereographicTransform()(u.double() / max(1.0, scale / 1e9))
+    torch.testing.assert_close(z.double(), exact, rtol=0, atol=1e-6)
+    log_jacobian = StereographicTransform().log_abs_det_jacobian(u, z)
+    square = float(u.double().square().sum())
+    expected = 2 * (math.log(2) - math.log1p(square))
+    room = 8 * torch.finfo(dtype).eps
+    assert log_jacobian.item() == pytest.approx(expected, rel=room, abs=room)
