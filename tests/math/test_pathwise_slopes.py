@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The derivatives of the pathwise derivative D(w, kappa), which second derivatives through it use
-(svmf/_slopes.py): against differences of mpmath's D, at real samples of every type, at the poles."""
+(svmf/_slopes.py): at real samples of every type, and at the poles."""
 
 import pytest
 import torch
