@@ -13,7 +13,7 @@ import threading
 import torch
 from torch import Tensor
 
-from svmf._torch_private import PUBLIC_ONLY, is_compiling, readable
+from svmf._torch_private import PUBLIC_ONLY, is_compiling, is_tracing, readable
 
 _LIMIT = 2**63 - 1
 
@@ -64,5 +64,10 @@ def draw_seed(like: Tensor, generator: torch.Generator | None) -> Tensor:
         # draws from one distribution must stay two draws.
         fresh = torch.empty(1, dtype=torch.int64, device=like.device)
         return torch.ops.svmf._draw_seed(fresh, generator)
+    if is_tracing():
+        raise RuntimeError(
+            "svmf: torch.jit.trace would keep one seed in its graph and draw the same samples "
+            "forever. Use torch.export or torch.compile, which draw anew in every call."
+        )
     # not `random_`: vmap has randomness modes for torch.randint
     return torch.randint(_LIMIT, (1,), generator=generator, device=like.device)

@@ -24,8 +24,10 @@ try:
         raise AttributeError("asked for by SVMF_PUBLIC_TORCH")
     # Kernels without autograd's bookkeeping: cheaper than torch.no_grad.
     below_autograd: Callable[[], Any] = torch._C._AutoDispatchBelowAutograd
-    # Is torch.func at work, or a level of forward-mode derivatives? No public function says so.
+    # Is torch.func at work, a level of forward-mode derivatives, or torch.jit.trace? No public
+    # function says so, or not without a warning.
     _transforms_active = torch._C._are_functorch_transforms_active
+    is_tracing: Callable[[], bool] = torch._C._is_tracing
     _ = forward_ad._current_level
     # Tensors that outlived a transform are still wrapped; torch unwraps them in its own functions.
     unwrap_if_dead: Callable[[Any], Any] = torch._C._functorch.unwrap_if_dead
@@ -45,17 +47,17 @@ try:
     PUBLIC_ONLY = False
 except AttributeError:
     PUBLIC_ONLY = True
-    below_autograd = torch.no_grad
+    below_autograd, is_tracing = torch.no_grad, torch.jit.is_tracing
     fused_adam = _standard_gamma = None
 
 
 def plain_eager() -> bool:
-    """Eager code without compiler, torch.func or forward-mode level: tensors are what they seem.
+    """Eager code without compiler, tracer, torch.func or forward-mode level: nothing is hidden.
 
     With public names alone nobody can tell, and every call takes the general way.
     """
     return not PUBLIC_ONLY and not (
-        is_compiling() or _transforms_active() or forward_ad._current_level >= 0
+        is_compiling() or _transforms_active() or forward_ad._current_level >= 0 or is_tracing()
     )
 
 
@@ -71,7 +73,7 @@ def readable(tensor: Tensor) -> bool:
         return False
     if tensor.is_cuda and torch.cuda.is_current_stream_capturing():
         return False
-    if not PUBLIC_ONLY or is_compiling():
+    if not PUBLIC_ONLY or is_compiling() or is_tracing():
         return plain_eager()
     with contextlib.suppress(RuntimeError):  # vmap refuses
         return tensor.detach().flatten()[:1].tolist() is not None
