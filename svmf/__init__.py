@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from svmf.distributions import HypersphericalUniform as HypersphericalUniform
     from svmf.distributions import PowerSpherical as PowerSpherical
     from svmf.distributions import VonMisesFisher as VonMisesFisher
+    from svmf.training import load_model as load_model
 
 _MODULES = (
     "compat",
@@ -50,6 +51,7 @@ _WHERE = {  # names that are not modules, and the module that has them
     "PowerSpherical": "svmf.distributions",
     "VonMisesFisher": "svmf.distributions",
     "build_info": "svmf._library",
+    "load_model": "svmf.training",
 }
 
 __all__ = ["__version__", *_MODULES, *_WHERE]

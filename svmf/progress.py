@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A progress line on standard error: redrawn in place on a terminal, a plain line now and then in a
-log file."""
+"""A progress line on standard error: redrawn in place on a terminal, plain lines in a log file."""
 
 import sys
 import time
@@ -13,7 +12,7 @@ _BAR_WIDTH = 20
 
 class ProgressLine:
     """`update` may be called as often as one likes; it draws at most ten times a second on a
-    terminal, and every half minute elsewhere."""
+    terminal, and every half minute elsewhere. A `milestone` is always a line in a log file."""
 
     def __init__(self, stream: TextIO | None = None, enabled: bool = True) -> None:
         self._stream = sys.stderr if stream is None else stream
@@ -37,6 +36,14 @@ class ProgressLine:
             else:
                 self._stream.write(f"{text}\n")
             self._stream.flush()
+
+    def milestone(self, share: float, text: str) -> None:
+        """The end of an epoch, say."""
+        if self._live:
+            self.update(share, text)
+        else:
+            self._drawn = time.monotonic()
+            self.line(text)
 
     def line(self, text: str) -> None:
         """A line that stays."""

@@ -9,10 +9,14 @@ so that a new subcommand is a new file, and `svmf --help` imports no torch of it
 """
 
 import argparse
+import contextlib
 import importlib
+import os
 import pkgutil
+import signal
 import sys
 from collections.abc import Callable, Sequence
+from types import FrameType
 from typing import NoReturn
 
 from svmf._version import __version__
@@ -63,6 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def guarded(name: str, work: Callable[[], int]) -> int:
     """The exit code of the work. A mistake of the user's, Ctrl-C and a closed pipe cost one line,
     not a traceback."""
+    _leave_imports_on_interrupt(name)
     try:
         return int(work())
     except UserError as error:
@@ -86,6 +91,23 @@ def guarded(name: str, work: Callable[[], int]) -> int:
         # the reader of a pipe went away; keep Python from complaining about it at exit
         sys.stderr.close()
         return 141
+
+
+def _leave_imports_on_interrupt(name: str) -> None:
+    """Ctrl-C while a package is imported ends the process there and then. As an exception it would
+    meet code that makes other errors of it, or aborts."""
+
+    def leave(_number: int, frame: FrameType | None) -> None:
+        while frame is not None:
+            if frame.f_code.co_filename.startswith("<frozen importlib"):
+                os.write(2, f"\n{name}: interrupted\n".encode())
+                os._exit(130)
+            frame = frame.f_back
+        raise KeyboardInterrupt
+
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        with contextlib.suppress(ValueError):  # not the main thread
+            signal.signal(signal.SIGINT, leave)
 
 
 def _packages_of_models() -> list[str]:

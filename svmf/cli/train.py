@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError("expected a MODEL, for instance svae (see svmf train --help)")
     if args.resume and args.out is None:
         raise ConfigError("--resume needs the run folder: --out RUN")
-    if args.checkpoint_seconds < 0:
+    if not args.checkpoint_seconds >= 0:  # nan is not
         raise ConfigError(
             f"--checkpoint-seconds: expected at least 0, got {args.checkpoint_seconds}"
         )

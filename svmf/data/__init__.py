@@ -61,8 +61,8 @@ def load_images_named(
         images = load_idx_folder(path)
     else:
         raise DataError(
-            f"no image set {name!r}: expected one of {', '.join(IMAGE_SETS)} "
-            "or a folder of idx files"
+            f"no image set {name!r}: expected one of {', '.join(IMAGE_SETS)}, "
+            "a folder of idx files or of images, or a .npy, .npz or .csv file"
         )
     return images if validation_rows is None else with_validation_rows(images, validation_rows)
 

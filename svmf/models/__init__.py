@@ -17,7 +17,7 @@ from svmf.models.latents import (
     PowerSphericalLatent,
     SphericalLatent,
 )
-from svmf.models.likelihood import Bernoulli, Gaussian, Likelihood, bernoulli_log_prob
+from svmf.models.likelihood import Bernoulli, Directional, Gaussian, Likelihood, bernoulli_log_prob
 from svmf.models.semi_supervised import SemiSupervisedVAE
 from svmf.models.vae import VAE
 
@@ -26,6 +26,7 @@ __all__ = [
     "LATENTS",
     "VAE",
     "Bernoulli",
+    "Directional",
     "Gaussian",
     "GaussianLatent",
     "GraphVAE",

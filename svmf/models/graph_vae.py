@@ -61,7 +61,9 @@ class GraphVAE(nn.Module):
         dots = (z.index_select(0, edges[0]) * z.index_select(0, edges[1])).sum(-1)
         return dots if self.log_multiplier is None else dots * self.log_multiplier.exp()
 
-    def forward(self, present: Tensor, absent: Tensor, beta: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(
+        self, present: Tensor, absent: Tensor, beta: Tensor | float = 1.0
+    ) -> tuple[Tensor, Tensor]:
         """The loss for present and absent edges [2, E] each, and the means of `terms`."""
         posterior = self.posterior()
         z, kl, log_ratio = self.latent.draw(posterior)

@@ -33,7 +33,7 @@ def _estimate(model: VAE, x: Tensor, samples: int, at_once: int) -> Tensor:
     for start in range(0, samples, at_once):
         z = model.latent.sample(posterior, min(at_once, samples - start))
         log_weight = (
-            model.likelihood(model.decoder(z), x).double()
+            model.reconstruction(z, x).double()
             + model.latent.prior_log_prob(z)
             - model.latent.log_prob(posterior, z)
         )
@@ -57,7 +57,7 @@ def released_log_likelihood(
     rows = []
     for part in x.split(max(max_rows // samples, 1)):
         posterior = model.posterior(part)
-        reconstruction = model.likelihood(model.decoder(latent.sample(posterior, 1)[0]), part)
+        reconstruction = model.reconstruction(latent.sample(posterior, 1)[0], part)
         z = latent.sample(posterior, samples)
         log_weight = latent.prior_log_prob(z).double() - latent.log_prob(posterior, z)
         rows.append(reconstruction.double() + log_weight.logsumexp(0) - math.log(samples))
@@ -79,10 +79,10 @@ def exact_log_likelihood_2d(model: VAE, x: Tensor, points: int = 120_000) -> Ten
     The decoder is evaluated once per grid point; each image then costs one dot product per point.
     """
     z, log_mass = model.latent.grid(points)
-    x = x.float()
+    x = x.float().flatten(1)
     total = x.new_full(x.shape[:1], -torch.inf, dtype=torch.float64)
     for nodes, mass in zip(z.split(_MAX_ROWS), log_mass.split(_MAX_ROWS), strict=True):
-        logits = model.decoder(nodes)
+        logits = model.decoded(nodes)
         constant = mass - torch.nn.functional.softplus(logits).sum(-1)
         joint = torch.addmm(constant, x, logits.t())  # [rows, nodes]
         total = torch.logaddexp(total, joint.logsumexp(1).double())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""log p(x | z) from a decoder's output: Bernoulli pixels, or a Gaussian with a fixed width.
+"""log p(x | z) from a decoder's output: Bernoulli pixels, Gaussian values, or unit vectors.
 
 The Bernoulli term is the largest elementwise cost of a training step, so it has its own backward:
 one sigmoid, no intermediate kept beside the logits.
@@ -12,6 +12,9 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+
+from svmf import functional
+from svmf.models.latents.direction import direction
 
 
 class _BernoulliLogProb(torch.autograd.Function):
@@ -60,15 +63,37 @@ class Bernoulli(Likelihood):
 
 
 class Gaussian(Likelihood):
-    """Independent normal coordinates of a fixed standard deviation; the decoder gives means."""
+    """Independent normal coordinates of one standard deviation, fixed or learned; the decoder gives
+    means."""
 
-    def __init__(self, scale: float = 1.0) -> None:
+    def __init__(self, scale: float = 1.0, learnable: bool = False) -> None:
         super().__init__()
         self.scale = scale
+        self.log_scale = nn.Parameter(torch.tensor(math.log(scale))) if learnable else None
 
     def forward(self, decoded: Tensor, x: Tensor) -> Tensor:
+        if self.log_scale is not None:
+            learned = x.shape[-1] * (0.5 * math.log(2 * math.pi) + self.log_scale)
+            squares = (decoded - x).square().sum(-1)
+            return -0.5 * squares * (-2 * self.log_scale).exp() - learned
         constant = x.shape[-1] * (0.5 * math.log(2 * math.pi) + math.log(self.scale))
         return (decoded - x).square().sum(-1) * (-0.5 / self.scale**2) - constant
 
     def mean(self, decoded: Tensor) -> Tensor:
         return decoded
+
+
+class Directional(Likelihood):
+    """Unit vectors of R^m: von Mises-Fisher around the direction that the decoder gives, with one
+    concentration for all rows, which is learned."""
+
+    def __init__(self, m: int) -> None:
+        super().__init__()
+        self.log_concentration = nn.Parameter(torch.tensor(math.log(m)))
+
+    def forward(self, decoded: Tensor, x: Tensor) -> Tensor:
+        return functional.vmf_log_prob(x, direction(decoded), self.log_concentration.exp())
+
+    def mean(self, decoded: Tensor) -> Tensor:
+        kappa = self.log_concentration.exp()
+        return direction(decoded) * functional.vmf_mean_length(kappa, decoded.shape[-1])

@@ -102,7 +102,7 @@ class SemiSupervisedVAE(nn.Module):
         self.decoder = mlp([latent1.coordinates, hidden], inputs)
 
     def forward(
-        self, unlabelled: Tensor, labelled: Tensor, labels: Tensor, beta: Tensor
+        self, unlabelled: Tensor, labelled: Tensor, labels: Tensor, beta: Tensor | float = 1.0
     ) -> tuple[Tensor, Tensor]:
         """The loss, and the batch means of `terms`. beta scales every KL-like term."""
         split = [len(unlabelled), len(labelled)]

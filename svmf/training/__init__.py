@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 from svmf.training.config import MODELS, RunConfig, make_config
 
 if TYPE_CHECKING:
+    from svmf.training.fitting import fit
     from svmf.training.run import continue_run, evaluate_run, start_run
     from svmf.training.run_folder import RunFolder
+    from svmf.training.trained_model import load_model
     from svmf.training.trainer import Outcome
 
 __all__ = [
@@ -24,6 +26,8 @@ __all__ = [
     "RunFolder",
     "continue_run",
     "evaluate_run",
+    "fit",
+    "load_model",
     "make_config",
     "start_run",
 ]
@@ -33,6 +37,8 @@ _WHERE = {
     "RunFolder": "run_folder",
     "continue_run": "run",
     "evaluate_run": "run",
+    "fit": "fitting",
+    "load_model": "trained_model",
     "start_run": "run",
 }
 

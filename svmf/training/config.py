@@ -44,6 +44,8 @@ MODELS = {
     "svgae": ModelSpec("graph", ("spherical",), "graph VAE with a von Mises-Fisher latent", _GRAPH),
 }
 
+LIKELIHOODS = ("auto", "bernoulli", "gaussian", "vmf")
+
 _DIMENSION = Range(at_least=1, at_most=100_000, noun="a latent dimension")
 _COUNT = Range(at_least=1)
 _NOT_NEGATIVE = Range(at_least=0)
@@ -61,9 +63,10 @@ class RunConfig:
     model: str
     data: str = option(
         "digits",
-        "digits, mnist, circle, a folder of idx files; cora, citeseer, pubmed, FOLDER/NAME",
+        "digits, mnist, circle, one's own rows as x.npy, x.npz, x.csv or a folder of images, a "
+        "folder of idx files; cora, citeseer, pubmed, FOLDER/NAME",
         _DATA,
-        metavar="NAME_OR_DIR",
+        metavar="NAME_OR_PATH",
         resumable=True,
     )
     data_root: str | None = option(
@@ -74,12 +77,21 @@ class RunConfig:
         without="$SVMF_DATA, then the download cache",
         resumable=True,
     )
+    likelihood: str = option(
+        "auto",
+        "of one's own rows: bernoulli for grey and binary ones, gaussian, vmf for unit vectors; "
+        "auto takes the narrowest that fits",
+        _DATA,
+        choices=LIKELIHOODS,
+        metavar="NAME",
+        only="vae",
+    )
     validation_rows: int | None = option(
         None,
-        "images held out to validate",
+        "rows held out to validate",
         _DATA,
         range=_COUNT,
-        without="the set's usual share, for MNIST 10000",
+        without="a share of the set, for MNIST 10000",
     )
     dim: int = option(
         10, "latent dimension d; the sphere S^d lies in R^(d+1)", _MODEL, range=_DIMENSION
@@ -160,8 +172,8 @@ class RunConfig:
     )
     device: str = option("cpu", "cpu or cuda", _MACHINE, metavar="NAME", resumable=True)
     threads: int | None = option(
-        None,
-        "CPU threads",
+        1,
+        "CPU threads; one is best for networks of the paper's sizes",
         _MACHINE,
         range=Range(at_least=1, at_most=1024),
         without="torch's choice",
@@ -237,7 +249,7 @@ def _check_together(config: RunConfig) -> None:
     """What one option allows another to be."""
     kind = config.spec.kind
     if config.validation_rows is not None and (kind == "graph" or config.data == "circle"):
-        raise ConfigError("--validation-rows: only image sets have a choice of rows")
+        raise ConfigError("--validation-rows: only image sets and one's own rows have a choice")
     if config.gradient != PATHWISE and "spherical" not in config.spec.latents:
         raise ConfigError(
             f"--gradient {config.gradient} needs a von Mises-Fisher latent; "

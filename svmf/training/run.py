@@ -3,11 +3,12 @@
 
 import dataclasses
 import os
+from collections.abc import Callable
 from typing import Any
 
 import torch
 
-from svmf.errors import RunError
+from svmf.errors import ConfigError, RunError
 from svmf.progress import ProgressLine
 from svmf.training.checkpoint import load_best
 from svmf.training.config import RunConfig, check_config, fixed_options
@@ -30,10 +31,8 @@ _TASKS: dict[str, type[Task]] = {
 
 
 def start_run(config: RunConfig, out: str | os.PathLike[str], **options: Any) -> Outcome:
-    """Trains in a new folder. For `options` see `_train`."""
-    folder = RunFolder(out)
-    folder.require_new()
-    return _train(config, folder, fresh=True, **options)
+    """Trains in a new folder. For `options` see `train_in`."""
+    return train_in(RunFolder(out), config, fresh=True, **options)
 
 
 def continue_run(
@@ -50,20 +49,22 @@ def continue_run(
             raise RunError(
                 f"{folder.path}: this run has {name} {had!r}, it cannot be continued with {given!r}"
             )
-    return _train(config, folder, fresh=False, **options)
+    return train_in(folder, config, fresh=False, **options)
 
 
-def _train(
-    config: RunConfig,
+def train_in(
     folder: RunFolder,
+    config: RunConfig,
     fresh: bool,
     progress: ProgressLine | None = None,
     checkpoint_seconds: float = 20.0,
     tensorboard: bool = False,
+    make: Callable[[RunConfig, Processes], Task] | None = None,
 ) -> Outcome:
+    """`make` gives the task; it is that of the configuration by default."""
     with RunEnvironment(config) as processes:
         # the data come first: a missing data set leaves no empty run folder behind
-        task = make_task(config, processes)
+        task = (make or make_task)(config, processes)
         if tensorboard:
             require_tensorboard()
         trainer = Trainer(task, folder, progress, checkpoint_seconds)
@@ -111,5 +112,17 @@ def _with_overrides(stored: RunConfig, overrides: dict[str, Any] | None) -> RunC
 
 def make_task(config: RunConfig, processes: Processes) -> Task:
     """The task with a freshly initialised model, the same in every process."""
+    return seeded(config, lambda: _TASKS[config.spec.kind](config, processes))
+
+
+def seeded(config: RunConfig, make: Callable[[], Task]) -> Task:
+    """The task that `make` gives, with weights that the run's seed decides."""
     torch.manual_seed(derived_seed(Purpose.WEIGHTS, config.seed))
-    return _TASKS[config.spec.kind](config, processes)
+    try:
+        return make()
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and "allocate" not in str(error):
+            raise
+        raise ConfigError(
+            "the data and the model of this configuration do not fit into memory"
+        ) from error

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
+from svmf._gradients import PATHWISE
 from svmf.models import LATENTS, Latent
 from svmf.training.checked import Part
 from svmf.training.config import RunConfig
@@ -58,6 +59,10 @@ class Task(ABC):
     def evaluate(self, **options: Any) -> dict[str, Any]:
         """Figures on the test part."""
 
+    def about(self) -> dict[str, Any]:
+        """What the model was built for, as far as weights and configuration do not say it."""
+        return {}
+
     @abstractmethod
     def random_state(self) -> Any:
         """The task's own random streams and whatever else it carries from epoch to epoch, as plain
@@ -68,16 +73,17 @@ class Task(ABC):
         """Takes what `random_state` gave, as far as it could have given it."""
 
     def latent(self, index: int = 0, dim: int | None = None) -> Latent[Any]:
-        """The index-th latent of the configured model."""
-        family = LATENTS[self.config.spec.latents[index]]
-        gradient = self.config.gradient
-        return family(
-            self.config.dim if dim is None else dim,
-            gradient if gradient in family.gradients() else "pathwise",
-        )
+        return make_latent(self.config, index, dim)
 
     def mean_over_rows(self, sums: Tensor, rows: int) -> list[float]:
         """Sums over this process's rows become means over all rows of all processes."""
         total = torch.cat([sums.double(), sums.new_tensor([rows]).double()])
         total = self.processes.mean(total)
         return [float(value) for value in total[:-1] / total[-1]]
+
+
+def make_latent(config: RunConfig, index: int = 0, dim: int | None = None) -> Latent[Any]:
+    """The index-th latent of the configured model."""
+    family = LATENTS[config.spec.latents[index]]
+    gradient = config.gradient if config.gradient in family.gradients() else PATHWISE
+    return family(config.dim if dim is None else dim, gradient)

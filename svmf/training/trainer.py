@@ -71,6 +71,7 @@ class Trainer:
 
     def run(self) -> Outcome:
         """Trains to the end, or until Ctrl-C, once `prepare` was called."""
+        self._say_if_the_weight_stays_low()
         with Interruption() as interruption:
             started = time.monotonic()
             while self._epoch <= self.config.epochs and not self._stopping.exhausted:
@@ -113,6 +114,16 @@ class Trainer:
         if state is None:
             self._save()
         self._saved = time.monotonic()
+
+    def _say_if_the_weight_stays_low(self) -> None:
+        config = self.config
+        last = warm_up_weight(config.epochs, config.warm_up)
+        if last < 1 and self.processes.writes:
+            self._progress.line(
+                f"warning: the KL weight grows over {config.warm_up} epochs, but this run ends "
+                f"after {config.epochs}, at {last * config.beta:.3g} of {config.beta:g}; "
+                f"for a shorter warm-up give --warm-up"
+            )
 
     def _train_epoch(self, interruption: Interruption) -> bool:
         """The rest of the current epoch. False if it was interrupted between two steps."""
@@ -180,7 +191,7 @@ class Trainer:
             )
             for sink in self.sinks:
                 sink.write(self._epoch, record)
-            self._progress.update(1.0, self._describe(train))
+            self._progress.milestone(1.0, self._describe(train))
         self._epoch, self._step = self._epoch + 1, 0
         self._sums = self._zero_sums()
         if self.processes.any(time.monotonic() - self._saved > self._checkpoint_seconds):
@@ -198,6 +209,7 @@ class Trainer:
             self.folder.save_checkpoint(
                 {
                     "format": 1,
+                    "about": self.task.about(),
                     "config": dataclasses.asdict(self.config),
                     "processes": self.processes.count,
                     "epoch": self._epoch,
@@ -272,4 +284,5 @@ class Trainer:
 
     def _describe(self, figures: dict[str, float]) -> str:
         shown = "  ".join(f"{name} {value:.4g}" for name, value in figures.items())
-        return f"epoch {self._epoch}/{self.config.epochs}  {shown}"
+        weight = f"KL weight {self._beta.item():.3g}"
+        return f"epoch {self._epoch}/{self.config.epochs}  {shown}  {weight}"

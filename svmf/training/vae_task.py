@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: MIT
 """Auto-encoder, N-VAE and S-VAE on images or on the circle; M1's k-NN among the final figures."""
 
-from collections.abc import Iterable
+import math
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from svmf.data import ImageSet, ImageSplit, load_images_named, make_circle
-from svmf.errors import ConfigError
+from svmf.data.arrays import is_array_path, load_array_set, make_array_set
+from svmf.errors import ConfigError, DataError
 from svmf.models import (
     VAE,
     Bernoulli,
+    Directional,
     Gaussian,
+    Latent,
     Likelihood,
     balanced_subset,
     exact_log_likelihood_2d,
@@ -34,30 +38,98 @@ CIRCLE_SPLIT = (2000, 500, 500)  # train, validation, test
 CIRCLE_POINTS = sum(CIRCLE_SPLIT)
 
 
+_LIKELIHOODS: dict[str, Callable[[tuple[int, ...]], Likelihood]] = {
+    "bernoulli": lambda shape: Bernoulli(),
+    "gaussian": lambda shape: Gaussian(learnable=True),
+    "gaussian 1": lambda shape: Gaussian(),  # the circle's
+    "vmf": lambda shape: Directional(math.prod(shape)),
+}
+
+
+def likelihood_names() -> tuple[str, ...]:
+    return tuple(_LIKELIHOODS)
+
+
+def build_vae(
+    config: RunConfig, latent: Latent[Any], shape: tuple[int, ...], likelihood: str
+) -> VAE:
+    """The paper's network for rows of this shape."""
+    inputs = shape[0] if len(shape) == 1 else shape
+    return VAE(inputs, latent, _LIKELIHOODS[likelihood](shape), config.hidden or (256, 128))
+
+
 class VAETask(Task):
     terms = VAE.terms
     score = "elbo"
 
-    def __init__(self, config: RunConfig, processes: Processes) -> None:
+    def __init__(
+        self,
+        config: RunConfig,
+        processes: Processes,
+        values: Any = None,
+        model: VAE | None = None,
+    ) -> None:
+        """`values` are rows of one's own instead of named data, `model` a model of one's own."""
         super().__init__(config, processes)
         self.images: ImageSet | None = None
         self.train: Rows
-        if config.data == "circle":
+        self.row_shape: tuple[int, ...]
+        if config.data == "circle" and values is None:
             points = make_circle(CIRCLE_POINTS, config.seed).points
-            train, self._validation, self._test = points.split(CIRCLE_SPLIT)
-            self.train = PlainRows(train, self.device)
-            inputs = points.shape[1]
-            likelihood: Likelihood = Gaussian()
+            self._take_plain(points.split(CIRCLE_SPLIT), "gaussian 1")
+        elif values is not None or is_array_path(config.data):
+            self._take_arrays(values)
         else:
-            self.images = load_images_named(config.data, config.data_root, config.validation_rows)
-            self.train = BinarizedRows(
-                self.images.train.images, self.device, Purpose.DATA, config.seed, processes.rank
-            )
-            inputs, likelihood = self.images.pixels, Bernoulli()
+            images = load_images_named(config.data, config.data_root, config.validation_rows)
+            self._take_images(images, (images.pixels,))
         check_batch(config, len(self.train), processes)
         self._order = EpochOrder(len(self.train), config.batch_size, config.seed, processes)
-        hidden = config.hidden or (256, 128)
-        self.model: VAE = VAE(inputs, self.latent(), likelihood, hidden).to(self.device)
+        if model is None:
+            model = build_vae(config, self.latent(), self.row_shape, self.likelihood)
+        else:
+            model.row_shape = self.row_shape
+        self.model: VAE = model.to(self.device)
+
+    def about(self) -> dict[str, Any]:
+        return {"shape": list(self.row_shape), "likelihood": self.likelihood}
+
+    def _take_arrays(self, values: Any) -> None:
+        asked, config = self.config.likelihood, self.config
+        make = load_array_set if values is None else make_array_set
+        arrays = make(
+            config.data if values is None else values,
+            kind={"gaussian": "real", "vmf": "unit"}.get(asked),
+            validation_rows=config.validation_rows,
+        )
+        if asked == "bernoulli" and arrays.kind not in ("grey", "binary"):
+            raise DataError(
+                f"--likelihood bernoulli: expected values in [0, 1], {arrays.name} has others"
+            )
+        if arrays.kind == "grey":
+            splits = [
+                ImageSplit(part, torch.full((len(part),), -1))
+                for part in (arrays.train, arrays.validation, arrays.test)
+            ]
+            width = arrays.train.shape[1]
+            self._take_images(ImageSet(arrays.name, 1, width, *splits), arrays.shape)
+        else:
+            name = {"binary": "bernoulli", "unit": "vmf", "real": "gaussian"}[arrays.kind]
+            self._take_plain((arrays.train, arrays.validation, arrays.test), name, arrays.shape)
+
+    def _take_plain(
+        self, parts: Sequence[Tensor], likelihood: str, shape: tuple[int, ...] | None = None
+    ) -> None:
+        train, self._validation, self._test = parts
+        self.train = PlainRows(train, self.device)
+        self.row_shape = tuple(train.shape[1:]) if shape is None else shape
+        self.likelihood = likelihood
+
+    def _take_images(self, images: ImageSet, shape: tuple[int, ...]) -> None:
+        self.images = images
+        seeds = (self.config.seed, self.processes.rank)
+        self.train = BinarizedRows(images.train.images, self.device, Purpose.DATA, *seeds)
+        self.row_shape = shape
+        self.likelihood = "bernoulli"
 
     @property
     def steps(self) -> int:

@@ -96,6 +96,10 @@ class Latent(ABC, Generic[PosteriorT]):
     def spread(self, posterior: PosteriorT) -> Tensor:
         """One figure per row of how wide the posterior is."""
 
+    @abstractmethod
+    def distribution(self, posterior: PosteriorT) -> torch.distributions.Distribution:
+        """The posterior as an object of torch.distributions."""
+
     def mean(self, posterior: PosteriorT) -> Tensor:
         """The point that represents the posterior: its location."""
         return posterior[0]

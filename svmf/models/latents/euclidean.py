@@ -53,6 +53,9 @@ class PointLatent(Latent[Location]):
     def prior_sample(self, count: int, generator: torch.Generator | None = None) -> Tensor:
         return torch.randn(count, self.dim, generator=generator)
 
+    def distribution(self, posterior: Location) -> torch.distributions.Distribution:
+        raise NotImplementedError("PointLatent: an auto-encoder has no posterior density")
+
     def spread(self, posterior: Location) -> Tensor:
         return posterior.loc.norm(dim=-1)
 
@@ -92,6 +95,10 @@ class GaussianLatent(Latent[LocationScale]):
 
     def prior_sample(self, count: int, generator: torch.Generator | None = None) -> Tensor:
         return torch.randn(count, self.dim, generator=generator)
+
+    def distribution(self, posterior: LocationScale) -> torch.distributions.Distribution:
+        normal = torch.distributions.Normal(*posterior, validate_args=False)
+        return torch.distributions.Independent(normal, 1, validate_args=False)
 
     def spread(self, posterior: LocationScale) -> Tensor:
         return posterior.scale.mean(-1)

@@ -2,7 +2,7 @@
 """Latent spaces on the sphere S^d in R^(d+1): von Mises-Fisher (S-VAE) and power spherical."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -83,27 +83,32 @@ class SphericalLatent(OnSphere):
     def entropy(self, posterior: Direction) -> Tensor:
         return functional.vmf_entropy(posterior.concentration, self.coordinates)
 
+    def distribution(self, posterior: Direction) -> torch.distributions.Distribution:
+        from svmf.distributions import VonMisesFisher
+
+        return VonMisesFisher(*posterior, validate_args=False)
+
 
 class PowerSphericalLatent(OnSphere):
     """Power spherical posterior (De Cao and Aziz 2020) on S^d, uniform prior."""
 
     def draw(self, posterior: Direction) -> Draw:
-        family = self._family(posterior)
+        family = self.distribution(posterior)
         return Draw(family.rsample(), log_sphere_area(self.coordinates) - family.entropy())
 
     def sample(self, posterior: Direction, count: int) -> Tensor:
-        return self._family(posterior).sample((count,))
+        return self.distribution(posterior).sample((count,))
 
     def log_prob(self, posterior: Direction, z: Tensor) -> Tensor:
-        return self._family(posterior).log_prob(z)
+        return self.distribution(posterior).log_prob(z)
 
     def entropy(self, posterior: Direction) -> Tensor:
-        return self._family(posterior).entropy()
+        return self.distribution(posterior).entropy()
 
-    def _family(self, posterior: Direction) -> Any:
+    def distribution(self, posterior: Direction) -> torch.distributions.Distribution:
         from svmf.distributions import PowerSpherical
 
-        return PowerSpherical(posterior.loc, posterior.concentration, validate_args=False)
+        return PowerSpherical(*posterior, validate_args=False)
 
 
 def log_sphere_area(coordinates: int) -> float:
