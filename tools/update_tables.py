@@ -116,7 +116,7 @@ SOURCES = {
 
 def pages(root: Path) -> list[Path]:
     """The Markdown files of the repository that may hold tables."""
-    names = ("*.md", "docs/**/*.md", "benchmarks/*.md", "reproduction/*.md")
+    names = ("*.md", "docs/**/*.md", "benchmarks/*.md", "examples/*.md")
     return sorted(path for name in names for path in root.glob(name))
 
 

@@ -15,6 +15,7 @@ PAGES = [
     *PROJECT.glob("*.md"),
     *PROJECT.glob("docs/**/*.md"),
     PROJECT / "benchmarks" / "README.md",
+    *PROJECT.glob("examples/*.md"),
 ]
 PARSERS = {
     "svmf": svmf.cli.build_parser,

@@ -12,7 +12,7 @@ from helpers.paths import PROJECT
 
 PAGES = sorted(
     path
-    for pattern in ("*.md", "docs/**/*.md", "benchmarks/*.md", "reproduction/*.md")
+    for pattern in ("*.md", "docs/**/*.md", "benchmarks/*.md", "examples/*.md")
     for path in PROJECT.glob(pattern)
 )
 CODE = re.compile(r"^ *```.*?^ *```", re.S | re.M)
