@@ -83,7 +83,7 @@ def describe_launches() -> list[Launch]:
             program, [case for _, case in cases], Path(folder), {"SVMF_EMULATION_REPORT": "1"}
         )
     symbols = _symbols(program)
-    found = re.findall(r"^launch (-?\d+) (\d+) (\d+)$", output, re.M)
+    found = re.findall(r"^launch (-?\d+) (\d+) (\d+) ", output, re.M)
     return [
         Launch(case.op, case.dtype, m, short_name(symbols[int(at)]), int(threads), int(shared))
         for (m, case), (at, threads, shared) in zip(cases, found, strict=True)

@@ -8,6 +8,7 @@
 // Each list is preceded by its length; a length of -1 is a null pointer. Arrays are separate
 // allocations of exact size, so that the address sanitizer sees the first element out of bounds;
 // outputs start as nan.
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -29,6 +30,11 @@ struct Case {
   std::vector<const S*> in;
   std::vector<S*> out;
 };
+
+// Where an array is, for those who read the description of a launch.
+void describe(const char* what, const void* address) {
+  if (emulation::settings().only_report) std::printf("%s %p\n", what, address);
+}
 
 template <class S>
 cudaError_t run(const std::string& op, Case<S>& c) {
@@ -59,6 +65,7 @@ cudaError_t run(const std::string& op, Case<S>& c) {
   }
   if (op == "vmf_sample") {
     const auto seed = std::make_unique<int64_t>(n[3]);
+    describe("seed", seed.get());
     return launch_vmf_sample(SampleArguments<S>{in[0], in[1], seed.get(), out[0], out[1], out[2],
                                                 out[3], n[0], n[1], n[2]},
                              nullptr);
@@ -100,6 +107,8 @@ void run_case(const std::string& op, std::istream& line, std::istream& input,
     c.in.push_back(array);
   }
   for (const int64_t length : out) c.out.push_back(allocate(length));
+  for (const S* array : c.in) describe("in", array);
+  for (const S* array : c.out) describe("out", array);
   const cudaError_t error = run<S>(op, c);
   if (error != cudaSuccess) {
     std::cerr << "driver: " << op << ": " << cudaGetErrorString(error) << "\n";

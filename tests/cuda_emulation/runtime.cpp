@@ -312,6 +312,9 @@ unsigned block_size() { return device.launch.block.x; }
 unsigned grid_size() { return device.launch.grid.x; }
 void* shared_memory() { return device.shared; }
 unsigned lane() { return static_cast<unsigned>(device.current % kWarp); }
+// One, so that small grids already walk in strides; a likely number where launches are described.
+int resident_blocks() { return settings().only_report ? 8 : 1; }
+
 // A device of compute capability 6.1.
 int attribute(int which) {
   return which == cudaDevAttrComputeCapabilityMajor   ? 6
@@ -361,9 +364,9 @@ int launch(const Launch& what, const std::function<void()>& kernel) {
   if (settings().only_report) {
     // The kernel as its distance from `settings`: the program may be loaded anywhere.
     const auto address = [](const void* p) { return reinterpret_cast<intptr_t>(p); };
-    std::printf("launch %td %u %zu\n",
+    std::printf("launch %td %u %zu %u%s\n",
                 address(what.kernel) - address(reinterpret_cast<const void*>(&settings)), block.x,
-                what.shared);
+                what.shared, grid.x, what.parameters().c_str());
     return cudaSuccess;
   }
   device.launch = what;

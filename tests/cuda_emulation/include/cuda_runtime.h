@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <type_traits>
 
 #define __global__
@@ -46,7 +47,9 @@ struct Launch {
   dim3 grid, block;
   size_t shared;
   const void* kernel;
+  std::function<std::string()> parameters;  // their bytes, in hexadecimal
 };
+int resident_blocks();
 int launch(const Launch& launch, const std::function<void()>& kernel);
 int attribute(int which);
 
@@ -149,7 +152,7 @@ inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, 
 
 template <class Kernel>
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel, int, size_t) {
-  *blocks = 1;  // so that small grids already walk in strides
+  *blocks = emulation::resident_blocks();
   return cudaSuccess;
 }
 
@@ -159,12 +162,26 @@ struct cudaLaunchConfig_t {
   cudaStream_t stream = nullptr;
 };
 
+template <class T>
+std::string hexadecimal(const T& value) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  const unsigned char* const bytes = reinterpret_cast<const unsigned char*>(&value);
+  std::string text(" ");
+  for (size_t i = 0; i < sizeof(T); ++i) {
+    text += kDigits[bytes[i] / 16];
+    text += kDigits[bytes[i] % 16];
+  }
+  return text;
+}
+
 // Arguments are copied for every thread, as the device copies kernel parameters.
 template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                                Arguments&&... arguments) {
   const emulation::Launch launch{config->gridDim, config->blockDim, config->dynamicSmemBytes,
-                                 reinterpret_cast<const void*>(kernel)};
+                                 reinterpret_cast<const void*>(kernel), [&] {
+                                   return (hexadecimal(static_cast<Parameters>(arguments)) + ...);
+                                 }};
   return static_cast<cudaError_t>(
       emulation::launch(launch, [&] { kernel(static_cast<Parameters>(arguments)...); }));
 }
