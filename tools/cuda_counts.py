@@ -11,7 +11,6 @@ what every vector and number once, side by side, would be. Launches are those of
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 import tempfile

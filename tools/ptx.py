@@ -25,6 +25,8 @@ TYPES = {
 }  # fmt: skip
 DTYPES = {name: np.dtype(code) for name, code in TYPES.items()}
 CLASSES = {"p": "?", "rs": "u2", "f": "f4", "r": "u4", "rd": "u8", "fd": "f8"}
+# What ptxas makes part of other instructions; so are loads of parameters.
+FOLDED = ("mov", "cvta")
 UNORDERED = {"equ": "eq", "neu": "ne", "ltu": "lt", "leu": "le", "gtu": "gt", "geu": "ge"}
 COMPARE = {
     "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater,
@@ -207,7 +209,7 @@ class Machine:
                 if not len(at):
                     continue
                 self.waiting[at] = False
-            self.issue(name, at)
+            self.issue(instruction, at)
             self.pc[at] = now + 1
             if instruction.guard:
                 predicate = self.register(instruction.guard.lstrip("!"))[at]
@@ -224,7 +226,10 @@ class Machine:
         missing[group[live & ~here]] = True
         return np.flatnonzero(here & ~missing[group])
 
-    def issue(self, name: str, at: np.ndarray) -> None:
+    def issue(self, instruction: Instruction, at: np.ndarray) -> None:
+        name = instruction.parts[0]
+        if name in FOLDED or instruction.parts[:2] == ["ld", "param"]:
+            return
         warps = len(np.unique(self.warp[at]))
         self.instructions += warps
         self.by_name[name] += warps
@@ -277,7 +282,9 @@ def divide(m: Machine, parts: list[str], operands: list[str], at: np.ndarray) ->
         m.write(operands[0], a / b, at)
         return
     safe = np.where(b == 0, b.dtype.type(1), b)
-    quotient = np.abs(a) // np.abs(safe) * np.sign(a) * np.sign(safe) if a.dtype.kind == "i" else a // safe
+    quotient = (
+        np.abs(a) // np.abs(safe) * np.sign(a) * np.sign(safe) if a.dtype.kind == "i" else a // safe
+    )
     result = quotient if parts[0] == "div" else a - quotient * safe
     m.write(operands[0], result.astype(a.dtype), at)
 

@@ -152,9 +152,15 @@ SVMF_INLINE int64_t add_bits(int64_t a, int64_t b) {
 
 // The two words of a word's product, and a word as a signed integer in a real number.
 SVMF_INLINE void multiply_words(uint32_t a, uint32_t b, uint32_t* high, uint32_t* low) {
+#if defined(__CUDA_ARCH__)  // nvcc would multiply in 64 bits and add the high parts
+  uint64_t product;
+  asm("mul.wide.u32 %0, %1, %2;" : "=l"(product) : "r"(a), "r"(b));
+  asm("mov.b64 {%0, %1}, %2;" : "=r"(*low), "=r"(*high) : "l"(product));
+#else
   const uint64_t product = static_cast<uint64_t>(a) * b;
   *high = static_cast<uint32_t>(product >> 32);
   *low = static_cast<uint32_t>(product);
+#endif
 }
 SVMF_INLINE void multiply_words(uint64_t a, uint32_t b, uint64_t* high, uint64_t* low) {
   const uint64_t product = a * b;

@@ -4,7 +4,7 @@
 import argparse
 import json
 
-HELP = "print versions, instruction set, compiler and CUDA architectures"
+HELP = "print versions, instruction set, compiler, CUDA architectures, driver and GPUs"
 EXAMPLES = ("svmf info", "svmf info --json")
 _NAMES = {
     "svmf": "svmf",
@@ -17,6 +17,8 @@ _NAMES = {
     "cuda": "CUDA compiler",
     "cuda_archs": "CUDA architectures",
     "sanitizers": "sanitizers",
+    "driver": "NVIDIA driver",
+    "gpus": "GPUs, with compute capability",
 }
 
 
@@ -26,8 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     import svmf
+    from svmf import _gpus
 
     info = svmf.build_info()
+    info |= {"driver": _gpus.driver(), "gpus": "; ".join(_gpus.names())}
     if args.json:
         print(json.dumps(info))
         return 0

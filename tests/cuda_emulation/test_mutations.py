@@ -39,15 +39,19 @@ MUTATIONS = {
         "staged.cuh", "  __syncthreads();\n", "", "vmf_kappa.cu", "tsan"
     ),
     "missing sync between parking and writing": Mutation(
-        "vmf_sample.cuh", "      team.sync();\n", "", "vmf_sample.cu", "tsan"
+        "vmf_sample.cuh", "  team.sync();\n  copy_run", "  copy_run", "vmf_sample.cu", "tsan"
     ),
     "missing sync before the next tile": Mutation(
         "row_distance.cuh", "    team.sync();\n", "", "vmf_kl.cu", "tsan", occurrence=2
     ),
-    "wrong shuffle width": Mutation("team.cuh", "x, offset);", "x, offset, 8);", "householder.cu"),
-    "sum over half of the team": Mutation("team.cuh", "size / 2", "size / 4", "householder.cu"),
+    "wrong shuffle width": Mutation(
+        "team.cuh", "x[k], offset);", "x[k], offset, 8);", "householder.cu"
+    ),
+    "sum over half of the team": Mutation(
+        "team.cuh", "kWarpSize / 2", "kWarpSize / 4", "householder.cu"
+    ),
     "tail of the direction out of bounds": Mutation(
-        "vmf_sample.cuh", "if (column < m) {", "{", "vmf_sample.cu"
+        "vmf_sample.cuh", "if (begin + d < m) {", "{", "vmf_sample.cu"
     ),
     "element after the last": Mutation("elements.cuh", "i < n;", "i <= n;", "vmf_kappa.cu"),
     "row after the last": Mutation(
@@ -58,8 +62,8 @@ MUTATIONS = {
     ),
     "park of one owner only": Mutation(
         "vmf_sample.cuh",
-        "Team::kOwners * rows_at_once * park_stride",
-        "rows_at_once * park_stride",
+        "Team::kOwners * per_owner * sizeof(S)",
+        "per_owner * sizeof(S)",
         "vmf_sample.cu",
     ),
     "lanes that are done leave the rounds": Mutation(

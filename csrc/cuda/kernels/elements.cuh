@@ -16,9 +16,9 @@ inline constexpr int kElementBlock = 128;
 
 template <class Function, class S, class... Inputs>
 __global__ void __launch_bounds__(kElementBlock, kMinBlocks)
-    elements_kernel(const __grid_constant__ typename Function::Constants constants, S* out,
-                    int64_t n, Inputs... in) {
-  if constexpr (!std::is_empty_v<typename Function::Constants>) stage(constants);
+    elements_kernel(const __grid_constant__ Parameter<typename Function::Constants> parameter,
+                    S* out, int64_t n, Inputs... in) {
+  if constexpr (!std::is_empty_v<typename Function::Constants>) stage(parameter);
   const int64_t stride = int64_t(gridDim.x) * blockDim.x;
   for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += stride) {
     out[i] = Function::apply(staged<typename Function::Constants>(), in[i]...);
@@ -28,10 +28,12 @@ __global__ void __launch_bounds__(kElementBlock, kMinBlocks)
 template <class Function, class S, class... Inputs>
 cudaError_t launch_elements(const typename Function::Constants& constants, S* out, int64_t n,
                             cudaStream_t stream, Inputs... in) {
+  using Constants = typename Function::Constants;
   if (n == 0) return cudaSuccess;
+  constexpr size_t shared = std::is_empty_v<Constants> ? 0 : sizeof(Parameter<Constants>);
   return launch_kernel(elements_kernel<Function, S, Inputs...>,
-                       (n + kElementBlock - 1) / kElementBlock, kElementBlock,
-                       sizeof(typename Function::Constants), stream, constants, out, n, in...);
+                       (n + kElementBlock - 1) / kElementBlock, kElementBlock, shared, stream,
+                       Parameter<Constants>{constants}, out, n, in...);
 }
 
 }  // namespace SVMF_ISA

@@ -43,7 +43,7 @@ struct DistanceShared {
 template <class S, class Team, class Function>
 __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
     row_distance_kernel(const __grid_constant__ DistanceTask<S> task,
-                        const __grid_constant__ VmfTable<S> parameter) {
+                        const __grid_constant__ Parameter<VmfTable<S>> parameter) {
   using Shared = DistanceShared<S, Team>;
   const Team team(task.team_size);
   stage(parameter);
@@ -76,7 +76,8 @@ template <class Function, class Team, class S>
 cudaError_t launch_distance_team(const DistanceTask<S>& task, const TilePlan& plan,
                                  cudaStream_t stream) {
   return launch_kernel(row_distance_kernel<S, Team, Function>, plan.blocks, plan.block,
-                       DistanceShared<S, Team>::kBytes, stream, task, make_vmf_table<S>(task.m));
+                       DistanceShared<S, Team>::kBytes, stream, task,
+                       Parameter<VmfTable<S>>{make_vmf_table<S>(task.m)});
 }
 
 // Function::apply(task, row, squared distance, table) for every row of the task, whose team and

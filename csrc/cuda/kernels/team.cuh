@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Who works on what in the row kernels. Rows are cut into tiles of up to 32; a tile has an owner.
 // Work that is one number per row (the rejection sampler, Bessel ratios) runs with lane = row in
-// one warp of the owner; work along the row runs with a team of threads per row. Two kinds of
-// owner:
+// one warp of the owner; work along the row runs with a team of threads per row. Three kinds
+// of owner:
 //   WarpTeam   a warp owns the tile; teams of 1, 2, ... 32 lanes, several rows at once
+//   RunTeam    the same for rows so short that a lane has one piece of its row: the rows of a step
+//              are one run of memory, which the warp moves as a whole by way of shared memory
 //   BlockTeam  a block owns the tile; the team is the whole block, one row at once
 // Every thread of an owner takes part in every sum and every sync: loops run to bounds that the
 // owner shares, and teams without a row repeat one without writing. So all warp functions name the
@@ -23,17 +25,23 @@ inline constexpr unsigned kWholeWarp = 0xffffffffu;
 __device__ __forceinline__ int lane_in_warp() { return static_cast<int>(threadIdx.x) % kWarpSize; }
 __device__ __forceinline__ int warp_in_block() { return static_cast<int>(threadIdx.x) / kWarpSize; }
 
-// The sum over `size` neighbouring lanes, in every one of them, in an order that depends on `size`
-// alone.
-template <class S>
-__device__ __forceinline__ S sum_lanes(S x, int size) {
-  for (int offset = size / 2; offset > 0; offset /= 2) x += __shfl_xor_sync(kWholeWarp, x, offset);
-  return x;
+// Sums over `size` neighbouring lanes, in every one of them, in an order that depends on `size`
+// alone. Unrolled: a loop over the offsets costs three times the shuffles.
+template <int K, class S>
+__device__ __forceinline__ void sum_lanes(S (&x)[K], int size) {
+#pragma unroll
+  for (int offset = kWarpSize / 2; offset > 0; offset /= 2) {
+    if (offset < size) {
+#pragma unroll
+      for (int k = 0; k < K; ++k) x[k] += __shfl_xor_sync(kWholeWarp, x[k], offset);
+    }
+  }
 }
 
 class WarpTeam {
  public:
   static constexpr bool kBlock = false;
+  static constexpr bool kRuns = false;
   static constexpr int kMaxThreads = kTeamBlock;          // of a block
   static constexpr int kOwners = kTeamBlock / kWarpSize;  // of tiles, in a block
   // Shared memory that sum() needs for K values.
@@ -59,16 +67,36 @@ class WarpTeam {
 
   template <int K, class S>
   __device__ void sum(S (&x)[K], S*) const {
-    for (int k = 0; k < K; ++k) x[k] = sum_lanes(x[k], size_);
+    sum_lanes(x, size_);
   }
 
  private:
   int size_;
 };
 
+class RunTeam : public WarpTeam {
+ public:
+  static constexpr bool kRuns = true;
+  using WarpTeam::WarpTeam;
+};
+
+// Copies `count` values, at most kPerLane for every lane of the warp, from or to shared memory.
+// A value is moved by the same lane in both directions.
+template <int kPerLane, class S>
+__device__ __forceinline__ void copy_run(const S* from, int count, S* to) {
+  const S* const source = from + lane_in_warp();
+  S* const target = to + lane_in_warp();
+  const int left = count - lane_in_warp();
+#pragma unroll
+  for (int k = 0; k < kPerLane; ++k) {
+    if (k * kWarpSize < left) target[k * kWarpSize] = source[k * kWarpSize];
+  }
+}
+
 class BlockTeam {
  public:
   static constexpr bool kBlock = true;
+  static constexpr bool kRuns = false;
   static constexpr int kMaxThreads = kLargeTeam;
   static constexpr int kOwners = 1;
   template <class S>
@@ -94,8 +122,8 @@ class BlockTeam {
   template <int K, class S>
   __device__ void sum(S (&x)[K], S* exchange) const {
     const int warps = size() / kWarpSize;
+    sum_lanes(x, kWarpSize);
     for (int k = 0; k < K; ++k) {
-      x[k] = sum_lanes(x[k], kWarpSize);
       if (lane_in_warp() == 0) exchange[k * warps + warp_in_block()] = x[k];
     }
     __syncthreads();
@@ -116,6 +144,11 @@ struct TileRows {
   __device__ int slot(const Team& team, int i) const {
     const int wanted = i + team.row_at_once();
     return wanted < count ? wanted : count - 1;
+  }
+  // Rows of the step `i`.
+  template <class Team>
+  __device__ int rows_of_step(const Team& team, int i) const {
+    return count - i < team.rows_at_once() ? count - i : team.rows_at_once();
   }
   template <class Team>
   __device__ bool has_row(const Team& team, int i) const {

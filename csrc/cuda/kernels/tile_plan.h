@@ -11,7 +11,8 @@
 namespace svmf {
 
 struct TilePlan {
-  bool block_team;  // BlockTeam, else WarpTeam
+  bool block_team;  // BlockTeam, else WarpTeam or RunTeam
+  bool run_team;    // a lane has at most one item of its row
   int team_size;    // threads per row; a power of two up to 32, or the whole block
   int tile_rows;    // rows per tile, at most 32
   int block;        // threads per block
@@ -26,6 +27,9 @@ inline constexpr int kLargeTeam = 256;
 // it is worth taking.
 inline constexpr int kBusyOwners = 8;
 
+// Columns are counted in 32 bits. A row of this many floats is 8 GB.
+inline constexpr int64_t kMaxColumns = 0x7fffffff - 4 * kLargeTeam;
+
 inline int power_of_two_at_least(int64_t n) {
   int p = 1;
   while (p < n) p *= 2;
@@ -37,6 +41,7 @@ inline int power_of_two_at_least(int64_t n) {
 inline TilePlan plan_team(int64_t items, int64_t warp_items) {
   TilePlan plan{};
   plan.block_team = items > warp_items;
+  plan.run_team = items <= kWarpSize;
   if (plan.block_team) {
     plan.block = items <= 512 ? 128 : kLargeTeam;
     plan.team_size = plan.block;
@@ -47,10 +52,11 @@ inline TilePlan plan_team(int64_t items, int64_t warp_items) {
   return plan;
 }
 
-// For kernels that walk along the columns: about four columns per thread of a small row, a warp up
+// For kernels that walk along the columns: up to four columns per thread of a small row, a warp up
 // to m = 1024.
+inline constexpr int kColumnsPerThread = 4;
 inline TilePlan plan_column_team(int64_t m) {
-  constexpr int64_t kColumnsPerThread = 4, kWarpColumns = 1024;
+  constexpr int64_t kWarpColumns = 1024;
   return plan_team((m + kColumnsPerThread - 1) / kColumnsPerThread,
                    kWarpColumns / kColumnsPerThread);
 }

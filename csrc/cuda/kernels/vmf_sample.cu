@@ -19,9 +19,15 @@ cudaError_t launch(SampleTask<S> task, const TilePlan& plan, cudaStream_t stream
   const int rows_at_once = plan.block_team ? 1 : kWarpSize / plan.team_size;
   const size_t shared = SampleShared<S, Team, kWithKl>::bytes(rows_at_once, task.park_stride);
   SampleTable<kWithKl, S> table{};
-  if constexpr (kWithKl) table = make_vmf_table<S>(task.tensors.m);
+  if constexpr (kWithKl) table.value = make_vmf_table<S>(task.tensors.m);
   return launch_kernel(vmf_sample_kernel<S, Team, kWithKl>, plan.blocks, plan.block, shared, stream,
                        task, table);
+}
+
+template <class Team, class S>
+cudaError_t launch_team(const SampleTask<S>& task, const TilePlan& plan, cudaStream_t stream) {
+  return task.tensors.kl ? launch<S, Team, true>(task, plan, stream)
+                         : launch<S, Team, false>(task, plan, stream);
 }
 
 }  // namespace
@@ -34,17 +40,15 @@ cudaError_t launch_vmf_sample(const SampleArguments<S>& arguments, cudaStream_t 
     return launch_vmf_kappa(KappaFunction::kKlUniform, arguments.kappa, arguments.kl,
                             arguments.batch, m, stream);
   }
+  if (m > kMaxColumns) return cudaErrorInvalidValue;
   const int64_t blocks = (m - 1 + kDrawsPerBlock<S> - 1) / kDrawsPerBlock<S>;
   const TilePlan plan = plan_tiles(plan_team(blocks, kWarpBlocks), rows, kWarpSize);
   const bool park = m * static_cast<int64_t>(sizeof(S)) <= static_cast<int64_t>(kParkBytes);
   const SampleTask<S> task{arguments,      rows,           make_wood_dimension<S>(m),
                            plan.team_size, plan.tile_rows, park ? static_cast<int>(m) : 0};
-  if (plan.block_team) {
-    return arguments.kl ? launch<S, BlockTeam, true>(task, plan, stream)
-                        : launch<S, BlockTeam, false>(task, plan, stream);
-  }
-  return arguments.kl ? launch<S, WarpTeam, true>(task, plan, stream)
-                      : launch<S, WarpTeam, false>(task, plan, stream);
+  return plan.block_team ? launch_team<BlockTeam>(task, plan, stream)
+         : plan.run_team ? launch_team<RunTeam>(task, plan, stream)
+                         : launch_team<WarpTeam>(task, plan, stream);
 }
 
 template cudaError_t launch_vmf_sample(const SampleArguments<float>&, cudaStream_t);

@@ -4,9 +4,10 @@
 // (philox.h, wood.h, normal.h, reflection.h), as on the CPU.
 //
 // Per tile: the w of all its rows (wood_rounds.cuh), then the vectors. A thread draws whole Philox
-// blocks, that is 4 (float) or 2 (double) neighbouring columns; they are parked so that z can be
-// written with neighbouring threads on neighbouring columns. The park is shared memory, or z itself
-// for rows that do not fit.
+// blocks, that is 4 (float) or 2 (double) neighbouring columns. Short rows (RunTeam): one block per
+// thread, which stays in its registers; mu comes to shared memory as one run, and z leaves it as
+// one. Long rows: the blocks are parked, so that z can be written with neighbouring threads on
+// neighbouring columns; the park is shared memory, or z itself for rows that do not fit.
 #pragma once
 
 #include <type_traits>
@@ -43,18 +44,20 @@ struct SampleTask {
 // The table that KL needs; nothing for the op without it.
 struct NoTable {};
 template <bool kWithKl, class S>
-using SampleTable = std::conditional_t<kWithKl, VmfTable<S>, NoTable>;
+using SampleTable = std::conditional_t<kWithKl, Parameter<VmfTable<S>>, NoTable>;
 
-// Shared memory of a block: table, rows of the tiles, exchange of sums, parks.
+// Shared memory of a block: table, rows of the tiles, exchange of sums, runs or parks.
 template <class S, class Team, bool kWithKl>
 struct SampleShared {
+  static constexpr int kRunPerLane = kDrawsPerBlock<S> + 1;  // the first column is not drawn
+  static constexpr int kRun = Team::kRuns ? kRunPerLane * kWarpSize : 0;
   static constexpr size_t kTable = kWithKl ? padded_size(sizeof(VmfTable<S>)) : 0;
   static constexpr size_t kRows = kWarpSize * sizeof(SampleTileRow<S>);  // per owner
   static constexpr size_t kExchange = Team::template exchange_bytes<S>(2);
 
   static size_t bytes(int rows_at_once, int park_stride) {
-    return kTable + Team::kOwners * kRows + kExchange +
-           Team::kOwners * rows_at_once * park_stride * sizeof(S);
+    const int per_owner = Team::kRuns ? kRun : rows_at_once * park_stride;
+    return kTable + Team::kOwners * kRows + kExchange + Team::kOwners * per_owner * sizeof(S);
   }
   __device__ static SampleTileRow<S>* rows(const Team& team) {
     return reinterpret_cast<SampleTileRow<S>*>(shared_memory<char>() + kTable +
@@ -63,53 +66,123 @@ struct SampleShared {
   __device__ static S* exchange() {
     return reinterpret_cast<S*>(shared_memory<char>() + kTable + Team::kOwners * kRows);
   }
+  __device__ static S* run(const Team& team) {
+    return exchange() + kExchange / sizeof(S) + team.owner_in_block() * kRun;
+  }
   __device__ static S* park(const Team& team, int park_stride) {
     return exchange() + kExchange / sizeof(S) +
            (team.owner_in_block() * team.rows_at_once() + team.row_at_once()) * park_stride;
   }
 };
 
-// Unnormalised direction into g[1 ... m), and the thread's part of its square and of its product
-// with mu.
-template <class S, class Team>
-__device__ __forceinline__ void draw_direction(const Team& team, const SampleTileRow<S>& row,
-                                               int64_t number, uint64_t seed, const S* mu,
-                                               int64_t m, S* g, S (&sums)[2]) {
-  S square(0), dot(0);
-  if (m <= 3) {
-    if (team.thread() == 0) {
-      S sine = row.turns < S(0) ? S(-1) : S(1), cosine(0);
-      if (m == 3) sine_cosine_turns(row.turns, &sine, &cosine);
-      // m = 2: one column, +-1. m = 3: cosine and sine of the angle.
-      g[1] = m == 2 ? sine : cosine;
-      dot = mu[1] * g[1];
-      if (m == 3) {
-        g[2] = sine;
-        dot = mul_add(mu[2], sine, dot);
-      }
-      square = S(1);
-    }
+// m = 2 and 3: the direction is a sign or an angle; column d + 1 of it is out[d].
+template <class S, int K>
+__device__ __forceinline__ void direction_of_turns(S turns, int m, S (&out)[K]) {
+  S sine = turns < S(0) ? S(-1) : S(1), cosine(0);
+  if (m == 3) sine_cosine_turns(turns, &sine, &cosine);
+  out[0] = m == 2 ? sine : cosine;
+  out[1] = sine;
+}
+
+template <class S, int K>
+__device__ __forceinline__ void draw_normals(uint64_t seed, int64_t number, int b, S (&out)[K]) {
+  PhiloxBlock<WordOf<S>> block[1];
+  draw_blocks<S>(seed, static_cast<uint64_t>(number), static_cast<uint32_t>(b), kPurposeDirection,
+                 block);
+  normals<S>(block[0], out);
+}
+
+// One step over short rows. mu of all of them is one run, with a jump where the batch begins anew.
+template <class Shared, class S>
+__device__ __forceinline__ void sample_run(const RunTeam& team, const SampleArguments<S>& tensors,
+                                           const TileRows& tile, int i, uint64_t seed,
+                                           const SampleTileRow<S>* rows) {
+  constexpr int kDraws = kDrawsPerBlock<S>;
+  const int m = static_cast<int>(tensors.m), count = tile.rows_of_step(team, i) * m;
+  S* const run = Shared::run(team);
+  const int64_t first = rows[i].batch * m, total = tensors.batch * m;
+  const S* const from = tensors.loc + first;
+  if (first + count <= total) {
+    copy_run<Shared::kRunPerLane>(from, count, run);
   } else {
-    constexpr int kDraws = kDrawsPerBlock<S>;
-    const int64_t blocks = (m - 1 + kDraws - 1) / kDraws;
-    for (int64_t b = team.thread(); b < blocks; b += team.size()) {
-      PhiloxBlock<WordOf<S>> block[1];
-      draw_blocks<S>(seed, static_cast<uint64_t>(number), static_cast<uint32_t>(b),
-                     kPurposeDirection, block);
-      S out[kDraws];
-      normals<S>(block[0], out);
-      for (int d = 0; d < kDraws; ++d) {
-        const int64_t column = 1 + b * kDraws + d;
-        if (column < m) {
-          g[column] = out[d];
-          square = mul_add(out[d], out[d], square);
-          dot = mul_add(mu[column], out[d], dot);
-        }
+    for (int e = lane_in_warp(); e < count; e += kWarpSize)
+      run[e] = tensors.loc[(first + e) % total];
+  }
+  team.sync();
+  const int slot = tile.slot(team, i);
+  const SampleTileRow<S> row = rows[slot];
+  S* const z = run + (slot - i) * m;
+  const int begin = 1 + team.thread() * kDraws;
+  S g[kDraws] = {}, mu[kDraws];
+  if (begin < m) {
+    if (m <= 3)
+      direction_of_turns(row.turns, m, g);
+    else
+      draw_normals(seed, tile.first + slot, team.thread(), g);
+  }
+  S sums[2] = {S(0), S(0)};
+#pragma unroll
+  for (int d = 0; d < kDraws; ++d) {
+    const S mu_read = z[begin + d];  // beyond the row there is still the run
+    mu[d] = begin + d < m ? mu_read : S(0);
+    g[d] = begin + d < m ? g[d] : S(0);
+    sums[0] = mul_add(g[d], g[d], sums[0]);
+    sums[1] = mul_add(mu[d], g[d], sums[1]);
+  }
+  if (m <= 3) sums[0] = team.thread() == 0 ? S(1) : S(0);
+  const S mu0 = z[0];
+  team.sum(sums, static_cast<S*>(nullptr));
+  const S s = row.sine / square_root(sums[0]);
+  const SampleReflection<S> r = reflect_sample(row.w, s, sums[1], mu0);
+  team.sync();  // mu has been read
+  if (tile.has_row(team, i)) {
+    if (team.thread() == 0) z[0] = mul_add(s, r.first, r.beta * mu0);
+#pragma unroll
+    for (int d = 0; d < kDraws; ++d) {
+      if (begin + d < m) z[begin + d] = mul_add(s, g[d], r.beta * mu[d]);
+    }
+  }
+  team.sync();
+  copy_run<Shared::kRunPerLane>(run, count, tensors.z + (tile.first + i) * m);
+}
+
+// One step over a long row.
+template <class Shared, class Team, class S>
+__device__ __forceinline__ void sample_row(const Team& team, const SampleArguments<S>& tensors,
+                                           const TileRows& tile, int i, uint64_t seed,
+                                           const SampleTileRow<S>* rows, int park_stride) {
+  constexpr int kDraws = kDrawsPerBlock<S>;
+  const int m = static_cast<int>(tensors.m);
+  const int slot = tile.slot(team, i);
+  const SampleTileRow<S> row = rows[slot];
+  const S* const mu = tensors.loc + row.batch * m;
+  S* const z = tensors.z + (tile.first + slot) * m;
+  S* const g = Team::kBlock && park_stride == 0 ? z : Shared::park(team, park_stride);
+  S sums[2] = {S(0), S(0)};  // g.g, mu.g
+  for (int begin = 1 + team.thread() * kDraws; begin < m; begin += team.size() * kDraws) {
+    S out[kDraws];
+    draw_normals(seed, tile.first + slot, begin / kDraws, out);
+    for (int d = 0; d < kDraws; ++d) {
+      if (begin + d < m) {
+        g[begin + d] = out[d];
+        sums[0] = mul_add(out[d], out[d], sums[0]);
       }
     }
   }
-  sums[0] = square;
-  sums[1] = dot;
+  team.sync();
+  for (int j = 1 + team.thread(); j < m; j += team.size()) sums[1] = mul_add(mu[j], g[j], sums[1]);
+  team.sum(sums, Shared::exchange());
+  const S s = row.sine / square_root(sums[0]);
+  const SampleReflection<S> r = reflect_sample(row.w, s, sums[1], mu[0]);
+  if (tile.has_row(team, i)) {
+    int j = team.thread();
+    if (j == 0) {
+      z[0] = mul_add(s, r.first, r.beta * mu[0]);
+      j = team.size();
+    }
+    for (; j < m; j += team.size()) z[j] = mul_add(s, g[j], r.beta * mu[j]);
+  }
+  team.sync();
 }
 
 template <class S, class Team, bool kWithKl>
@@ -121,7 +194,6 @@ __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
   if constexpr (kWithKl) stage(parameter);
   const SampleArguments<S>& tensors = task.tensors;
   const uint64_t seed = static_cast<uint64_t>(*tensors.seed);
-  const int64_t m = tensors.m;
   SampleTileRow<S>* const rows = Shared::rows(team);
   for_tiles(team, task.rows, task.tile_rows, [&](const TileRows& tile) {
     if (team.in_first_warp()) {
@@ -130,8 +202,8 @@ __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
       const int64_t batch = tensors.samples == 1 ? number : number % tensors.batch;
       const S kappa = tensors.kappa[batch];
       const DrawnCosine<S> drawn =
-          m == 3 ? draw_on_sphere(kappa, number, seed)
-                 : draw_by_rejection(kappa, tile.first, tile.count, seed, task.dimension);
+          tensors.m == 3 ? draw_on_sphere(kappa, number, seed)
+                         : draw_by_rejection(kappa, tile.first, tile.count, seed, task.dimension);
       if (lane < tile.count) {
         const Cosine<S>& c = drawn.cosine;
         rows[lane] = {batch, cosine_value(c), square_root(c.below * c.above), drawn.turns};
@@ -149,26 +221,10 @@ __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
     }
     team.sync();
     for (int i = 0; i < tile.count; i += team.rows_at_once()) {
-      const int slot = tile.slot(team, i);
-      const SampleTileRow<S> row = rows[slot];
-      const S* const mu = tensors.loc + row.batch * m;
-      S* const z = tensors.z + (tile.first + slot) * m;
-      S* const g = Team::kBlock && task.park_stride == 0 ? z : Shared::park(team, task.park_stride);
-      S sums[2];
-      draw_direction(team, row, tile.first + slot, seed, mu, m, g, sums);
-      team.sum(sums, Shared::exchange());
-      team.sync();
-      const S s = row.sine / square_root(sums[0]);
-      const SampleReflection<S> r = reflect_sample(row.w, s, sums[1], mu[0]);
-      if (tile.has_row(team, i)) {
-        int64_t j = team.thread();
-        if (j == 0) {
-          z[0] = mul_add(s, r.first, r.beta * mu[0]);
-          j = team.size();
-        }
-        for (; j < m; j += team.size()) z[j] = mul_add(s, g[j], r.beta * mu[j]);
-      }
-      team.sync();
+      if constexpr (Team::kRuns)
+        sample_run<Shared>(team, tensors, tile, i, seed, rows);
+      else
+        sample_row<Shared>(team, tensors, tile, i, seed, rows, task.park_stride);
     }
   });
 }

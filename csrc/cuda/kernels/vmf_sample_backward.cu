@@ -9,17 +9,18 @@ namespace {
 
 template <SampleGradient kGradient, class Team, class S>
 cudaError_t launch_team(const BackwardTask<S>& task, const TilePlan& plan, cudaStream_t stream) {
-  BackwardConstants<kGradient, S> constants{};
-  constants.vmf = make_vmf_table<S>(task.tensors.m);
+  Parameter<BackwardConstants<kGradient, S>> parameter{};
+  parameter.value.vmf = make_vmf_table<S>(task.tensors.m);
   if constexpr (kGradient == SampleGradient::kPathwise)
-    constants.pathwise = pathwise_table<S>(task.tensors.m);
+    parameter.value.pathwise = pathwise_table<S>(task.tensors.m);
   return launch_kernel(vmf_sample_backward_kernel<S, Team, kGradient>, plan.blocks, plan.block,
-                       BackwardShared<S, Team, kGradient>::kBytes, stream, task, constants);
+                       BackwardShared<S, Team, kGradient>::kBytes, stream, task, parameter);
 }
 
 template <SampleGradient kGradient, class S>
 cudaError_t launch(const BackwardTask<S>& task, const TilePlan& plan, cudaStream_t stream) {
   return plan.block_team ? launch_team<kGradient, BlockTeam>(task, plan, stream)
+         : plan.run_team ? launch_team<kGradient, RunTeam>(task, plan, stream)
                          : launch_team<kGradient, WarpTeam>(task, plan, stream);
 }
 
@@ -29,6 +30,7 @@ template <class S>
 cudaError_t launch_vmf_sample_backward(const SampleBackwardArguments<S>& arguments,
                                        cudaStream_t stream) {
   if (arguments.batch == 0) return cudaSuccess;
+  if (arguments.m > kMaxColumns) return cudaErrorInvalidValue;
   TilePlan plan = plan_column_team(arguments.m);
   // The first warp prepares 32 samples at once: of as many rows as there are, or several of each
   // row. A row that needs more than one round of preparation is alone in its team's tile.

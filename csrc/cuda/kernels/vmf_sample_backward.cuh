@@ -3,8 +3,10 @@
 // (z, 1-w, 1+w). The formulas are those of csrc/math/reflection.h, as on the CPU.
 //
 // The expensive number per sample, dw/dkappa, runs with lane = (row of the tile, sample); then
-// teams go along the rows, once for the products with G and once for grad mu. A row's samples are
-// added one after another by the same threads, so the sum has one order and needs no atomics.
+// teams go along the rows: for the products with G, then for grad mu. Short rows (RunTeam) come to
+// shared memory as runs and stay in registers between the two; long ones are read twice. A row's
+// samples are added one after another by the same threads, so the sum has one order and needs no
+// atomics.
 #pragma once
 
 #include <type_traits>
@@ -50,13 +52,15 @@ struct PreparedSample {
 };
 
 // Shared memory of a block: constants, prepared samples and KL's part of the tiles, exchange of
-// sums.
+// sums, runs.
 template <class S, class Team, SampleGradient kGradient>
 struct BackwardShared {
+  static constexpr int kRun = Team::kRuns ? kColumnsPerThread * kWarpSize : 0;  // of one vector
   static constexpr size_t kConstants = padded_size(sizeof(BackwardConstants<kGradient, S>));
   static constexpr size_t kTile = kWarpSize * (sizeof(PreparedSample<S>) + sizeof(S));  // per owner
+  static constexpr size_t kExchange = Team::template exchange_bytes<S>(3);
   static constexpr size_t kBytes =
-      kConstants + Team::kOwners * kTile + Team::template exchange_bytes<S>(3);
+      kConstants + Team::kOwners * (kTile + 3 * kRun * sizeof(S)) + kExchange;
 
   __device__ static PreparedSample<S>* samples(const Team& team) {
     return reinterpret_cast<PreparedSample<S>*>(shared_memory<char>() + kConstants +
@@ -67,6 +71,10 @@ struct BackwardShared {
   }
   __device__ static S* exchange() {
     return reinterpret_cast<S*>(shared_memory<char>() + kConstants + Team::kOwners * kTile);
+  }
+  // The run of one of three vectors.
+  __device__ static S* run(const Team& team, int vector) {
+    return exchange() + kExchange / sizeof(S) + (3 * team.owner_in_block() + vector) * kRun;
   }
 };
 
@@ -88,19 +96,122 @@ __device__ __forceinline__ PreparedSample<S> prepare_sample(
   return {cosine_value(c), c.below, step_along_meridian(derivative, c.below, c.above), extra};
 }
 
+// Short rows: one step of a tile, for the samples begin ... begin + here of its rows. grad_mu are
+// the columns that this thread has, kept from one call to the next, like grad_kappa.
+template <class Shared, class S>
+__device__ __forceinline__ void backward_runs(const RunTeam& team,
+                                              const SampleBackwardArguments<S>& tensors,
+                                              const TileRows& tile, int i, int64_t begin, int here,
+                                              const PreparedSample<S>* prepared, int tile_rows,
+                                              S* grad_kappa, S (&grad_mu)[kColumnsPerThread]) {
+  const int m = static_cast<int>(tensors.m), count = tile.rows_of_step(team, i) * m;
+  const int slot = tile.slot(team, i), start = (slot - i) * m;
+  const S *const mu = Shared::run(team, 0) + start, *const g = Shared::run(team, 1) + start,
+                 *const z = Shared::run(team, 2) + start;
+  const int64_t first = (tile.first + i) * m;
+  copy_run<kColumnsPerThread>(tensors.loc + first, count, Shared::run(team, 0));
+  for (int s = 0; s < here; ++s) {
+    const int64_t offset = (begin + s) * tensors.batch * m + first;
+    copy_run<kColumnsPerThread>(tensors.grad_z + offset, count, Shared::run(team, 1));
+    copy_run<kColumnsPerThread>(tensors.z + offset, count, Shared::run(team, 2));
+    team.sync();
+    S sums[3] = {S(0), S(0), S(0)};  // G.mu, G.z, G.(mu - z)
+    S mu_j[kColumnsPerThread], g_j[kColumnsPerThread], z_j[kColumnsPerThread];
+#pragma unroll
+    for (int k = 0; k < kColumnsPerThread; ++k) {
+      const int j = team.thread() + k * team.size();
+      // Beyond the row there is still the run.
+      const S mu_read = mu[j], g_read = g[j], z_read = z[j];
+      mu_j[k] = j < m ? mu_read : S(0);
+      g_j[k] = j < m ? g_read : S(0);
+      z_j[k] = j < m ? z_read : S(0);
+      sums[0] = mul_add(g_j[k], mu_j[k], sums[0]);
+      sums[1] = mul_add(g_j[k], z_j[k], sums[1]);
+      sums[2] = mul_add(g_j[k], mu_j[k] - z_j[k], sums[2]);
+    }
+    const S mu0 = mu[0], g0 = g[0], z0 = z[0];
+    team.sync();  // everybody has read
+    team.sum(sums, static_cast<S*>(nullptr));
+    const PreparedSample<S> x = prepared[s * tile_rows + slot];
+    const S along = gradient_along_meridian(x.below, sums[1], sums[2]);
+    *grad_kappa = mul_add(x.step, along, *grad_kappa + x.extra);
+    const ReflectionGradient<S> r = reflection_gradient(x.w, z0, g0, sums[0], mu0);
+#pragma unroll
+    for (int k = 0; k < kColumnsPerThread; ++k)
+      grad_mu[k] = add_reflection_gradient(r, g_j[k], z_j[k], mu_j[k], grad_mu[k]);
+  }
+}
+
+// Writes grad mu of the rows of a step as one run.
+template <class Shared, class S>
+__device__ __forceinline__ void write_runs(const RunTeam& team,
+                                           const SampleBackwardArguments<S>& tensors,
+                                           const TileRows& tile, int i,
+                                           const S (&grad_mu)[kColumnsPerThread]) {
+  const int m = static_cast<int>(tensors.m), count = tile.rows_of_step(team, i) * m;
+  S* const run = Shared::run(team, 1);
+  if (tile.has_row(team, i)) {
+#pragma unroll
+    for (int k = 0; k < kColumnsPerThread; ++k) {
+      const int j = team.thread() + k * team.size();
+      if (j < m) run[team.row_at_once() * m + j] = grad_mu[k];
+    }
+  }
+  team.sync();
+  copy_run<kColumnsPerThread>(run, count, tensors.grad_loc + (tile.first + i) * m);
+}
+
+// The same for long rows, which add to grad mu in memory.
+template <class Shared, class Team, class S>
+__device__ __forceinline__ void backward_row(const Team& team,
+                                             const SampleBackwardArguments<S>& tensors,
+                                             const TileRows& tile, int i, int64_t begin, int here,
+                                             const PreparedSample<S>* prepared, int tile_rows,
+                                             S* grad_kappa) {
+  const int m = static_cast<int>(tensors.m), slot = tile.slot(team, i);
+  const int64_t b = tile.first + slot;
+  const bool has_row = tile.has_row(team, i);
+  const S* const mu = tensors.loc + b * m;
+  S* const grad_loc = tensors.grad_loc + b * m;
+  if (tensors.samples == 0 && has_row) {
+    for (int j = team.thread(); j < m; j += team.size()) grad_loc[j] = S(0);
+  }
+  for (int s = 0; s < here; ++s) {
+    const int64_t row = (begin + s) * tensors.batch + b;
+    const S *const g = tensors.grad_z + row * m, *const z = tensors.z + row * m;
+    S sums[3] = {S(0), S(0), S(0)};
+    for (int j = team.thread(); j < m; j += team.size()) {
+      sums[0] = mul_add(g[j], mu[j], sums[0]);
+      sums[1] = mul_add(g[j], z[j], sums[1]);
+      sums[2] = mul_add(g[j], mu[j] - z[j], sums[2]);
+    }
+    team.sum(sums, Shared::exchange());
+    const PreparedSample<S> x = prepared[s * tile_rows + slot];
+    const S along = gradient_along_meridian(x.below, sums[1], sums[2]);
+    *grad_kappa = mul_add(x.step, along, *grad_kappa + x.extra);
+    const ReflectionGradient<S> r = reflection_gradient(x.w, z[0], g[0], sums[0], mu[0]);
+    if (has_row) {
+      for (int j = team.thread(); j < m; j += team.size()) {
+        const S before = begin + s == 0 ? S(0) : grad_loc[j];
+        grad_loc[j] = add_reflection_gradient(r, g[j], z[j], mu[j], before);
+      }
+    }
+  }
+}
+
 template <class S, class Team, SampleGradient kGradient>
-__global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
-    vmf_sample_backward_kernel(const __grid_constant__ BackwardTask<S> task,
-                               const __grid_constant__ BackwardConstants<kGradient, S> parameter) {
+__global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks) vmf_sample_backward_kernel(
+    const __grid_constant__ BackwardTask<S> task,
+    const __grid_constant__ Parameter<BackwardConstants<kGradient, S>> parameter) {
   using Shared = BackwardShared<S, Team, kGradient>;
   const Team team(task.team_size);
   stage(parameter);
   const SampleBackwardArguments<S>& tensors = task.tensors;
-  const int64_t m = tensors.m;
   const int at_once = kWarpSize / task.tile_rows;
   PreparedSample<S>* const prepared = Shared::samples(team);
   for_tiles(team, tensors.batch, task.tile_rows, [&](const TileRows& tile) {
     S grad_kappa(0);
+    [[maybe_unused]] S grad_mu[kColumnsPerThread] = {};
     int64_t begin = 0;
     do {
       const int here =
@@ -124,41 +235,25 @@ __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
         }
       }
       team.sync();
-      // More than one step over the tile only where all samples are prepared at once: grad_kappa is
-      // of one row.
+      // More than one step over the tile only where all samples are prepared at once: grad_kappa
+      // and grad_mu are of one row.
       for (int i = 0; i < tile.count; i += team.rows_at_once()) {
         const int slot = tile.slot(team, i);
-        const bool has_row = tile.has_row(team, i);
-        const int64_t b = tile.first + slot;
-        const S* const mu = tensors.loc + b * m;
-        S* const grad_loc = tensors.grad_loc + b * m;
-        if (begin == 0) grad_kappa = Shared::kl_part(team)[slot];
-        if (tensors.samples == 0 && has_row) {
-          for (int64_t j = team.thread(); j < m; j += team.size()) grad_loc[j] = S(0);
+        if (begin == 0) {
+          grad_kappa = Shared::kl_part(team)[slot];
+          for (S& column : grad_mu) column = S(0);
         }
-        for (int s = 0; s < here; ++s) {
-          const int64_t row = (begin + s) * tensors.batch + b;
-          const S *const g = tensors.grad_z + row * m, *const z = tensors.z + row * m;
-          S sums[3] = {S(0), S(0), S(0)};  // G.mu, G.z, G.(mu - z)
-          for (int64_t j = team.thread(); j < m; j += team.size()) {
-            sums[0] = mul_add(g[j], mu[j], sums[0]);
-            sums[1] = mul_add(g[j], z[j], sums[1]);
-            sums[2] = mul_add(g[j], mu[j] - z[j], sums[2]);
-          }
-          team.sum(sums, Shared::exchange());
-          const PreparedSample<S> x = prepared[s * task.tile_rows + slot];
-          const S along = gradient_along_meridian(x.below, sums[1], sums[2]);
-          grad_kappa = mul_add(x.step, along, grad_kappa + x.extra);
-          const ReflectionGradient<S> r = reflection_gradient(x.w, z[0], g[0], sums[0], mu[0]);
-          if (has_row) {
-            for (int64_t j = team.thread(); j < m; j += team.size()) {
-              const S before = begin + s == 0 ? S(0) : grad_loc[j];
-              grad_loc[j] = add_reflection_gradient(r, g[j], z[j], mu[j], before);
-            }
-          }
+        if constexpr (Team::kRuns) {
+          backward_runs<Shared>(team, tensors, tile, i, begin, here, prepared, task.tile_rows,
+                                &grad_kappa, grad_mu);
+          if (begin + here == tensors.samples) write_runs<Shared>(team, tensors, tile, i, grad_mu);
+        } else {
+          backward_row<Shared>(team, tensors, tile, i, begin, here, prepared, task.tile_rows,
+                               &grad_kappa);
         }
-        if (has_row && team.thread() == 0 && begin + here == tensors.samples)
-          tensors.grad_kappa[b] = grad_kappa;
+        if (tile.has_row(team, i) && team.thread() == 0 && begin + here == tensors.samples)
+          tensors.grad_kappa[tile.first + slot] = grad_kappa;
+        if constexpr (Team::kRuns) team.sync();  // the runs of the next step
       }
       team.sync();
       begin += at_once;
