@@ -18,13 +18,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 SHARED, PARAM = 1 << 40, 2 << 40  # where these spaces lie among generic addresses
-REGISTER = re.compile(r"%[a-z]+\d+")
+REGISTER = re.compile(r"%(tmp|[a-z]+\d+)")
 TYPES = {
     "u8": "u1", "s8": "i1", "b8": "u1", "u16": "u2", "s16": "i2", "b16": "u2", "u32": "u4",
     "s32": "i4", "b32": "u4", "u64": "u8", "s64": "i8", "b64": "u8", "f32": "f4", "f64": "f8",
 }  # fmt: skip
 DTYPES = {name: np.dtype(code) for name, code in TYPES.items()}
-CLASSES = {"p": "?", "rs": "u2", "f": "f4", "r": "u4", "rd": "u8", "fd": "f8"}
+CLASSES = {"tmp": "u8", "p": "?", "rs": "u2", "f": "f4", "r": "u4", "rd": "u8", "fd": "f8"}
 # What ptxas makes part of other instructions; so are loads of parameters.
 FOLDED = ("mov", "cvta")
 UNORDERED = {"equ": "eq", "neu": "ne", "ltu": "lt", "leu": "le", "gtu": "gt", "geu": "ge"}
@@ -60,6 +60,7 @@ def parse(text: str) -> dict[str, Kernel]:
         kernel = Kernel(entry[1], {name: int(size or 8) for name, size in params})
         for line in entry[3].splitlines():
             line = line.split("//")[0].strip()
+            line = line.removesuffix("}").strip() if line.endswith("; }") else line
             if label := re.fullmatch(r"(\$\w+):", line):
                 kernel.labels[label[1]] = len(kernel.code)
             found = re.match(r"(?:@(!?%p\d+)\s+)?([a-z][\w.:]*)\s*(.*);$", line)
