@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: MIT
+"""Losses on the sphere: regression of directions, and classification by prototypes.
+
+Each is a function and a module. Half types are computed in float32, where a log density of
+thousands of nats keeps its digits, and give float32. `torch.compile` takes them whole.
+"""
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.distributions import Distribution
+
+from svmf import functional as F
+from svmf.distributions._data import unit_vectors
+
+__all__ = [
+    "VonMisesFisherClassifier",
+    "VonMisesFisherHead",
+    "VonMisesFisherNLLLoss",
+    "vmf_class_logits",
+    "vmf_classification_loss",
+    "vmf_nll_loss",
+]
+
+# The concentrations that the functions hold for in float32.
+_LARGEST = 1e6
+# Stands for a prediction of length 0, which has no direction; its gradient is that of length 0.
+_TINY = 1e-12
+
+
+def vmf_nll_loss(
+    prediction: Tensor,
+    target: Tensor,
+    concentration: Tensor | None = None,
+    *,
+    reduction: str = "mean",
+    normalize: bool = False,
+    validate_args: bool | None = None,
+) -> Tensor:
+    """The negative log likelihood of unit vectors `target` [..., m] under predicted vMFs:
+
+        -log C_m(kappa) - kappa mu.target
+
+    Args:
+        prediction: with `concentration`, mean directions mu [..., m], unit vectors. Without it,
+            vectors v [..., m] of any length that say both, kappa = |v| and mu = v / |v|.
+        target: unit vectors [..., m]; batch shapes broadcast.
+        concentration: kappa >= 0, [...] or [..., 1].
+        reduction: "mean", "sum" or "none".
+        normalize: divide `target`, and mean directions, by their norms.
+        validate_args: whether to check that they are unit vectors; as `torch.distributions` has it
+            by default. The check reads the device.
+
+    Differentiable twice in everything.
+    """
+    name = "vmf_nll_loss"
+    check = Distribution._validate_args if validate_args is None else validate_args
+    target = _directions(target, name, "target", normalize, check)
+    if concentration is None:
+        prediction = _widened(prediction)
+        target = target.to(torch.promote_types(target.dtype, prediction.dtype))
+        prediction = prediction.to(target.dtype)
+        zero = (prediction == 0).all(-1, keepdim=True)
+        prediction = torch.where(zero, prediction + _TINY * target, prediction)
+        concentration = torch.linalg.vector_norm(prediction, dim=-1)
+        loc = prediction / concentration.unsqueeze(-1)
+    else:
+        loc = _directions(prediction, name, "prediction", normalize, check)
+        concentration = _widened(concentration)
+        if concentration.dim() == loc.dim() and concentration.shape[-1] == 1:
+            concentration = concentration.squeeze(-1)
+        dtype = torch.promote_types(target.dtype, loc.dtype)
+        dtype = torch.promote_types(dtype, concentration.dtype)
+        target, loc, concentration = target.to(dtype), loc.to(dtype), concentration.to(dtype)
+    return _reduce(-F.vmf_log_prob(target, loc, concentration), reduction, name)
+
+
+class VonMisesFisherNLLLoss(nn.Module):
+    """`vmf_nll_loss` as a module: `loss(prediction, target)` or `loss(loc, target, kappa)`.
+
+    >>> loss = VonMisesFisherNLLLoss()
+    >>> target = torch.nn.functional.normalize(torch.ones(2, 3), dim=-1)
+    >>> loss(50 * target, target)
+    tensor(-2.0741)
+    """
+
+    def __init__(
+        self,
+        *,
+        reduction: str = "mean",
+        normalize: bool = False,
+        validate_args: bool | None = None,
+    ) -> None:
+        super().__init__()
+        self.reduction, self.normalize = reduction, normalize
+        self.validate_args = validate_args
+
+    def forward(
+        self, prediction: Tensor, target: Tensor, concentration: Tensor | None = None
+    ) -> Tensor:
+        return vmf_nll_loss(
+            prediction,
+            target,
+            concentration,
+            reduction=self.reduction,
+            normalize=self.normalize,
+            validate_args=self.validate_args,
+        )
+
+    def extra_repr(self) -> str:
+        return f"reduction={self.reduction!r}, normalize={self.normalize}"
+
+
+class VonMisesFisherHead(nn.Module):
+    """A linear layer that predicts a direction in R^`dim` and its concentration.
+
+    kappa = sqrt(dim) exp(s), with s a linear function of the features that starts at 0, where
+    neither a small concentration nor a large one is far. The scale is logarithmic, so that descent
+    finds concentrations up to 1e6; a step beyond that is taken back, not lost.
+
+    Returns `(loc, concentration)`, for `VonMisesFisher` or `vmf_nll_loss`.
+
+    >>> loc, kappa = VonMisesFisherHead(16, dim=3)(torch.ones(8, 16))
+    >>> loc.shape, kappa.shape
+    (torch.Size([8, 3]), torch.Size([8]))
+    """
+
+    def __init__(self, in_features: int, dim: int) -> None:
+        super().__init__()
+        self.dim = dim
+        self.direction = nn.Linear(in_features, dim)
+        self.scale = nn.Linear(in_features, 1)
+        nn.init.zeros_(self.scale.weight)
+        nn.init.zeros_(self.scale.bias)
+
+    def forward(self, features: Tensor) -> tuple[Tensor, Tensor]:
+        direction = _widened(self.direction(features))
+        loc = nn.functional.normalize(direction, dim=-1, eps=_TINY)
+        return loc, concentration_from(_widened(self.scale(features)).squeeze(-1), self.dim)
+
+
+def concentration_from(scale: Tensor, dim: int) -> Tensor:
+    """kappa = sqrt(dim) exp(scale), at most 1e6; the gradient does not end at the bound."""
+    bound = math.log(_LARGEST / math.sqrt(dim))
+    inside = scale.clamp(min=-30.0, max=bound)
+    return math.sqrt(dim) * (scale + (inside - scale).detach()).exp()
+
+
+def vmf_class_logits(
+    features: Tensor,
+    prototypes: Tensor,
+    concentrations: Tensor,
+    log_prior: Tensor | None = None,
+) -> Tensor:
+    """Log densities of classes relative to the uniform density, [..., c]:
+
+        logit_j = log prior_j + kappa_j mu_j.x + log C_m(kappa_j) - log C_m(0)
+
+    With x the direction of `features` [..., m], mu_j that of `prototypes` [c, m], and kappa_j =
+    `concentrations` [c] or one for all. Their softmax is the posterior of the classes.
+    """
+    x = nn.functional.normalize(_widened(features), dim=-1)
+    dtype = x.dtype
+    loc = nn.functional.normalize(_widened(prototypes).to(dtype), dim=-1)
+    kappa = _widened(concentrations).to(dtype)
+    logits = kappa * (x @ loc.mT) - F.vmf_log_partition(kappa, prototypes.shape[-1])
+    return logits if log_prior is None else logits + log_prior
+
+
+def vmf_classification_loss(
+    features: Tensor,
+    target: Tensor,
+    prototypes: Tensor,
+    concentrations: Tensor,
+    log_prior: Tensor | None = None,
+    *,
+    likelihood: float = 0.0,
+    label_smoothing: float = 0.0,
+    reduction: str = "mean",
+) -> Tensor:
+    """Cross entropy of the posterior of `vmf_class_logits` with classes `target` [...]:
+
+        -log softmax(logits)_target - likelihood * logit_target
+
+    The cross entropy alone says little about the spread of classes that lie apart; with a weight
+    `likelihood` the concentrations approach those of the classes, as the second term is the log
+    density.
+    """
+    logits = vmf_class_logits(features, prototypes, concentrations, log_prior).flatten(0, -2)
+    target = target.flatten()
+    loss = nn.functional.cross_entropy(
+        logits, target, label_smoothing=label_smoothing, reduction="none"
+    )
+    if likelihood:
+        loss = loss - likelihood * logits.gather(-1, target[:, None]).squeeze(-1)
+    return _reduce(loss, reduction, "vmf_classification_loss")
+
+
+class VonMisesFisherClassifier(nn.Module):
+    """A last layer that classifies directions: prototypes with learned concentrations.
+
+    Each class is vMF(mu_j, kappa_j) on the sphere of the features; the logits are
+    `vmf_class_logits`, for `nn.CrossEntropyLoss`. `loss` can add a share of the likelihood, with
+    which a class that is spread learns a small concentration and a tight one a large one.
+
+    Args:
+        in_features: m, the dimension of the features; they are normalised inside.
+        num_classes: number of classes.
+        concentration: kappa of every class at the start.
+        shared: one concentration for all classes instead of one each.
+
+    >>> head = VonMisesFisherClassifier(64, 10)
+    >>> head(torch.ones(5, 64)).shape
+    torch.Size([5, 10])
+    """
+
+    def __init__(
+        self,
+        in_features: int,
+        num_classes: int,
+        *,
+        concentration: float = 16.0,
+        shared: bool = False,
+    ) -> None:
+        super().__init__()
+        if not 0 < concentration <= _LARGEST:
+            raise ValueError(
+                "VonMisesFisherClassifier: expected `concentration` > 0 and at most 1e6, "
+                f"got {concentration}"
+            )
+        prototypes = torch.randn(num_classes, in_features)
+        self.prototypes = nn.Parameter(nn.functional.normalize(prototypes, dim=-1))
+        start = math.log(concentration / math.sqrt(in_features))
+        self.scale = nn.Parameter(torch.full((1 if shared else num_classes,), start))
+
+    @property
+    def concentrations(self) -> Tensor:
+        """kappa of each class, [c]."""
+        kappa = concentration_from(_widened(self.scale), self.prototypes.shape[1])
+        return kappa.expand(self.prototypes.shape[0])
+
+    def forward(self, features: Tensor) -> Tensor:
+        return vmf_class_logits(features, self.prototypes, self.concentrations)
+
+    def loss(self, features: Tensor, target: Tensor, *, likelihood: float = 0.0) -> Tensor:
+        """`vmf_classification_loss` of this layer."""
+        return vmf_classification_loss(
+            features, target, self.prototypes, self.concentrations, likelihood=likelihood
+        )
+
+    def extra_repr(self) -> str:
+        classes, features = self.prototypes.shape
+        shared = self.scale.numel() != classes
+        return f"in_features={features}, num_classes={classes}, shared={shared}"
+
+
+def _widened(value: Tensor) -> Tensor:
+    """float64 as it is, everything narrower as float32."""
+    return value if value.dtype == torch.float64 else value.float()
+
+
+def _directions(value: Tensor, name: str, argument: str, normalize: bool, check: bool) -> Tensor:
+    """Unit vectors in float32 or float64; those of half types are normalised again."""
+    if normalize or check:
+        value = unit_vectors(value, name=name, argument=argument, normalize=normalize)
+    if value.dtype in (torch.float32, torch.float64):
+        return value
+    return nn.functional.normalize(value.float(), dim=-1)
+
+
+def _reduce(loss: Tensor, reduction: str, name: str) -> Tensor:
+    if reduction == "mean":
+        return loss.mean()
+    if reduction == "sum":
+        return loss.sum()
+    if reduction != "none":
+        raise ValueError(
+            f'{name}: expected `reduction` to be "mean", "sum" or "none", got {reduction!r}'
+        )
+    return loss

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: MIT
+"""The losses are the densities they say, descent recovers what was drawn, and torch.compile,
+half types and mistakes are as everywhere."""
+
+import mpmath
+import pytest
+import torch
+
+from svmf import losses
+from svmf.distributions import VonMisesFisher
+from svmf.losses import (
+    VonMisesFisherClassifier,
+    VonMisesFisherHead,
+    VonMisesFisherNLLLoss,
+    vmf_class_logits,
+    vmf_classification_loss,
+    vmf_nll_loss,
+)
+
+
+@pytest.fixture(autouse=True)
+def _values_are_checked():
+    """torch.compile in an earlier test turns the default off for the whole process."""
+    default = torch.distributions.Distribution._validate_args
+    torch.distributions.Distribution.set_default_validate_args(True)
+    yield
+    torch.distributions.Distribution.set_default_validate_args(default)
+
+
+def directions(*shape: int, seed: int = 0) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    rows = torch.randn(*shape, generator=generator, dtype=torch.float64)
+    return torch.nn.functional.normalize(rows, dim=-1)
+
+
+def exact_log_norm(kappa: float, dim: int) -> float:
+    with mpmath.workdps(40):
+        v = mpmath.mpf(dim) / 2 - 1
+        bessel = mpmath.log(mpmath.besseli(v, kappa))
+        return float(v * mpmath.log(kappa) - (v + 1) * mpmath.log(2 * mpmath.pi) - bessel)
+
+
+@pytest.mark.parametrize(("dim", "kappa"), [(2, 0.3), (3, 500.0), (300, 40.0), (4096, 3000.0)])
+def test_value(dim, kappa):
+    loc, target = directions(4, dim), directions(4, dim, seed=1)
+    expected = -exact_log_norm(kappa, dim) - kappa * (loc * target).sum(-1)
+    one = vmf_nll_loss(kappa * loc, target, reduction="none")
+    concentration = torch.full((4, 1), kappa, dtype=torch.float64)
+    two = vmf_nll_loss(loc, target, concentration, reduction="none")
+    torch.testing.assert_close(one, expected, rtol=1e-10, atol=1e-10)
+    torch.testing.assert_close(two, expected, rtol=1e-10, atol=1e-10)
+    module = VonMisesFisherNLLLoss(reduction="sum")
+    torch.testing.assert_close(module(kappa * loc, target), expected.sum(), rtol=1e-10, atol=0)
+
+
+def test_gradients():
+    vector, target = (5 * directions(3, 4)).requires_grad_(), directions(3, 4, seed=1)
+    assert torch.autograd.gradcheck(lambda v: vmf_nll_loss(v, target), vector)
+    assert torch.autograd.gradgradcheck(lambda v: vmf_nll_loss(v, target), vector)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_a_prediction_of_zero_has_the_gradient_of_zero(dtype):
+    """A(kappa) mu - target at kappa = 0: minus the target, so that descent leaves the origin."""
+    vector, target = torch.zeros(2, 5, dtype=dtype, requires_grad=True), directions(2, 5).to(dtype)
+    loss = vmf_nll_loss(vector, target, reduction="sum")
+    (gradient,) = torch.autograd.grad(loss, vector)
+    torch.testing.assert_close(gradient, -target, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("dim", [3, 300, 4096])
+@pytest.mark.parametrize("kappa", [100.0, 1000.0, 3000.0])
+def test_descent_recovers_the_concentration(dim, kappa):
+    """From kappa = sqrt(dim), in float32: the concentration of samples about a known direction.
+
+    The maximum-likelihood estimate has a relative standard error 1 / (kappa sqrt(n A'(kappa))).
+    """
+    n = 2000 if dim < 100 else 200
+    loc = directions(dim).float()
+    generator = torch.Generator().manual_seed(1)
+    target = VonMisesFisher(loc, kappa).sample((n,), generator=generator)
+    scale = torch.zeros((), requires_grad=True)
+    optimiser = torch.optim.Adam([scale], lr=0.1)
+    for step in range(250):
+        optimiser.param_groups[0]["lr"] = 0.2 * 0.98**step
+        optimiser.zero_grad()
+        vmf_nll_loss(loc, target, losses.concentration_from(scale, dim)).backward()
+        optimiser.step()
+    found = losses.concentration_from(scale, dim).detach()
+    wide = found.double().requires_grad_()
+    mean_length = VonMisesFisher(loc.double(), wide, validate_args=False).mean @ loc.double()
+    (slope,) = torch.autograd.grad(mean_length, wide)
+    error = 1 / (kappa * (n * slope.item()) ** 0.5)
+    assert abs(found.item() / kappa - 1) < 4 * error + 1e-3
+
+
+@pytest.mark.parametrize("dim", [3, 300])
+def test_head_learns_direction_and_concentration(dim):
+    """Two inputs with different directions and concentrations; both are those of `fit`."""
+    truth = VonMisesFisher(directions(2, dim).float(), torch.tensor([100.0, 3000.0]))
+    target = truth.sample((200,), generator=torch.Generator().manual_seed(0))
+    features = torch.eye(2)
+    torch.manual_seed(0)
+    head = VonMisesFisherHead(2, dim)
+    optimiser = torch.optim.Adam(head.parameters(), lr=0.05)
+    for step in range(600):
+        optimiser.param_groups[0]["lr"] = 0.1 * 0.99**step
+        optimiser.zero_grad()
+        loc, kappa = head(features)
+        vmf_nll_loss(loc, target, kappa).backward()
+        optimiser.step()
+    loc, kappa = head(features)
+    fitted = VonMisesFisher.fit(target)
+    assert ((loc * fitted.loc).sum(-1) > 0.9999).all()
+    torch.testing.assert_close(kappa, fitted.concentration, rtol=0.02, atol=0)
+
+
+def test_a_step_too_far_is_taken_back():
+    scale = torch.tensor(50.0, requires_grad=True)
+    kappa = losses.concentration_from(scale, 3)
+    assert kappa.item() == pytest.approx(1e6, rel=1e-5)
+    loc, target = directions(3).float(), directions(1, 3, seed=2).float()
+    vmf_nll_loss(loc, target, kappa).backward()
+    assert scale.grad > 0  # descent lowers it
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_types(dtype):
+    """Computed in float32 from the rounded numbers."""
+    vector, target = (40 * directions(6, 64)).to(dtype), directions(6, 64, seed=1).to(dtype)
+    loss = vmf_nll_loss(vector, target)
+    assert loss.dtype == torch.float32
+    wide = torch.nn.functional.normalize(target.double(), dim=-1)
+    torch.testing.assert_close(
+        loss.double(), vmf_nll_loss(vector.double(), wide), rtol=1e-5, atol=0
+    )
+    head = VonMisesFisherClassifier(64, 3).to(dtype)
+    assert head(vector).dtype == torch.float32
+    assert head(vector).isfinite().all()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        loc, kappa = VonMisesFisherHead(64, 8)(target.float())
+        assert vmf_nll_loss(loc, directions(6, 8).float(), kappa).isfinite()
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_logits_are_densities(shared):
+    """Their softmax is the posterior of a mixture with equal weights."""
+    torch.manual_seed(0)
+    head = VonMisesFisherClassifier(6, 4, concentration=9.0, shared=shared).double()
+    with torch.no_grad():
+        head.scale += torch.rand_like(head.scale)
+    x = directions(5, 6)
+    classes = VonMisesFisher(
+        torch.nn.functional.normalize(head.prototypes, dim=-1), head.concentrations
+    )
+    log_density = classes.log_prob(x[:, None])
+    uniform = VonMisesFisher(x, 0.0).log_prob(x)
+    torch.testing.assert_close(head(3 * x), log_density - uniform[:, None])
+    prior = torch.tensor([0.1, 0.2, 0.3, 0.4], dtype=torch.float64).log()
+    logits = vmf_class_logits(x, head.prototypes, head.concentrations, prior)
+    torch.testing.assert_close(logits, log_density - uniform[:, None] + prior)
+    target = torch.tensor([0, 1, 2, 3, 0])
+    loss = vmf_classification_loss(x, target, head.prototypes, head.concentrations)
+    posterior = log_density.log_softmax(-1)[torch.arange(5), target]
+    torch.testing.assert_close(loss, -posterior.mean())
+
+
+def test_classifier_learns_which_class_is_spread():
+    """Classes that are apart say nothing about spread; a share of the likelihood does."""
+    truth = VonMisesFisher(torch.eye(8)[:3], torch.tensor([20.0, 60.0, 200.0]))
+    data = truth.sample((400,), generator=torch.Generator().manual_seed(0))
+    target = torch.arange(3).expand(400, 3)
+    torch.manual_seed(1)
+    head = VonMisesFisherClassifier(8, 3)
+    optimiser = torch.optim.Adam(head.parameters(), lr=0.03)
+    for _ in range(400):
+        optimiser.zero_grad()
+        head.loss(data, target, likelihood=10.0).backward()
+        optimiser.step()
+    assert (head(data).argmax(-1) == target).double().mean() > 0.99
+    fitted = VonMisesFisher.fit(data).concentration
+    torch.testing.assert_close(head.concentrations.detach(), fitted, rtol=0.1, atol=0)
+
+
+@pytest.mark.parametrize("kind", ["vector", "head", "classifier"])
+def test_compile(kind):
+    torch.manual_seed(0)
+    target = directions(6, 8).float()
+    if kind == "vector":
+        module, features = torch.nn.Linear(5, 8), torch.randn(6, 5)
+        step = lambda x: vmf_nll_loss(module(x), target)  # noqa: E731
+    elif kind == "head":
+        module, features = VonMisesFisherHead(5, 8), torch.randn(6, 5)
+
+        def step(x):
+            loc, kappa = module(x)
+            return vmf_nll_loss(loc, target, kappa)
+    else:
+        module, features = VonMisesFisherClassifier(8, 3), target
+        label = torch.arange(6) % 3
+        step = lambda x: torch.nn.functional.cross_entropy(module(x), label)  # noqa: E731
+    loss = step(features)
+    eager = torch.autograd.grad(loss, list(module.parameters()))
+    compiled = torch.compile(step, fullgraph=True)(features)
+    torch.testing.assert_close(compiled, loss)
+    gradients = torch.autograd.grad(compiled, list(module.parameters()))
+    torch.testing.assert_close(gradients, eager)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda x: vmf_nll_loss(x, 2 * x), r"vmf_nll_loss: expected `target`.*norm 2 at \[0\]"),
+        (lambda x: vmf_nll_loss(2 * x, x, x[:, 0].abs()), "`prediction`.*norm 2"),
+        (lambda x: vmf_nll_loss(x, x, reduction="max"), '"sum" or "none", got \'max\''),
+        (lambda x: VonMisesFisherClassifier(3, 2, concentration=0), "`concentration` > 0"),
+    ],
+)
+def test_mistakes(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(directions(4, 3))
+
+
+def test_checks_can_be_left_out_or_mended():
+    x = directions(4, 3)
+    mended = vmf_nll_loss(7 * x, 2 * x, normalize=True)
+    torch.testing.assert_close(mended, vmf_nll_loss(7 * x, x))
+    assert vmf_nll_loss(7 * x, 2 * x, validate_args=False).isfinite()
