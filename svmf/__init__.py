@@ -25,9 +25,11 @@ if TYPE_CHECKING:
     from svmf import data as data
     from svmf import distributions as distributions
     from svmf import functional as functional
+    from svmf import losses as losses
     from svmf import mixture as mixture
     from svmf import models as models
     from svmf import reference as reference
+    from svmf import statistics as statistics
     from svmf import training as training
     from svmf._library import build_info as build_info
     from svmf.distributions import HypersphericalUniform as HypersphericalUniform
@@ -41,9 +43,11 @@ _MODULES = (
     "data",
     "distributions",
     "functional",
+    "losses",
     "mixture",
     "models",
     "reference",
+    "statistics",
     "training",
 )
 _WHERE = {  # names that are not modules, and the module that has them

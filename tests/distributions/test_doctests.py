@@ -16,6 +16,7 @@ MODULES = [
     "svmf.distributions.hyperspherical_uniform",
     "svmf.distributions.power_spherical",
     "svmf.distributions.von_mises_fisher",
+    "svmf.losses",
     "svmf.mixture.spherical_kmeans",
     "svmf.mixture.von_mises_fisher",
 ]
