@@ -9,6 +9,7 @@ from torch.distributions import Distribution
 from torch.types import _size
 
 from svmf import functional as F
+from svmf._sphere import log_sphere_area
 from svmf.constraints import unit_vector
 from svmf.distributions._checks import check_shape, check_value
 
@@ -91,11 +92,11 @@ class HypersphericalUniform(Distribution):
             self._validate_sample(value)
         check_shape(self, value)
         shape = torch.broadcast_shapes(value.shape[:-1], self.batch_shape)
-        return F.vmf_log_norm(value.new_zeros(()), self.event_shape[0]).expand(shape)
+        return value.new_full((), -log_sphere_area(self.dim)).expand(shape)
 
     def entropy(self) -> Tensor:
         """The log of the surface area 2 pi^(m/2) / Gamma(m/2)."""
-        return F.vmf_entropy(self._zero(), self.event_shape[0]).expand(self.batch_shape)
+        return (self._zero() + log_sphere_area(self.dim)).expand(self.batch_shape)
 
     @property
     def mean(self) -> Tensor:

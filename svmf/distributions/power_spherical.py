@@ -10,7 +10,7 @@ from torch import Size, Tensor
 from torch.distributions import Dirichlet
 from torch.types import _size
 
-from svmf import functional as F
+from svmf._sphere import log_sphere_area
 from svmf.distributions._checks import check_shape
 from svmf.distributions._directional import DirectionalDistribution
 from svmf.distributions._gamma import digamma_step, power_spherical_kl
@@ -71,14 +71,14 @@ class PowerSpherical(DirectionalDistribution):
             torch.log1p(-torch.where(near, gap, 0.0)),
             torch.log(torch.where(near | (uniform & (gap == 0)), 1.0, gap)),
         )
-        log_norm = F.vmf_log_norm(torch.zeros_like(kappa), self.loc.shape[-1])
         # The mean of ((1 + w) / 2)^kappa over the sphere; KL = kappa d/dkappa log_mean - log_mean.
         log_mean = -kappa * digamma_step(half + kappa, half) - power_spherical_kl(kappa, half)
-        return (log_norm - log_mean + kappa * log_half).to(self.loc.dtype)
+        log_area = log_sphere_area(self.loc.shape[-1])
+        return (kappa * log_half - log_mean - log_area).to(self.loc.dtype)
 
     def entropy(self) -> Tensor:
-        uniform = F.vmf_entropy(torch.zeros_like(self.concentration), self.loc.shape[-1])
-        return uniform - self._kl_uniform()
+        kl = power_spherical_kl(*self._scalars())
+        return (log_sphere_area(self.loc.shape[-1]) - kl).to(self.loc.dtype)
 
     def _kl_uniform(self) -> Tensor:
         return power_spherical_kl(*self._scalars()).to(self.loc.dtype)

@@ -11,6 +11,7 @@ import math
 import torch
 from torch import Tensor
 
+from svmf._sphere import log_sphere_area
 from svmf.reference.bessel import iv_ratio, log_iv
 
 __all__ = [
@@ -24,11 +25,6 @@ __all__ = [
     "vmf_mean_length",
     "vmf_mean_length_complement",
 ]
-
-
-def log_sphere_area(dim: int) -> float:
-    """log of the surface area 2 pi^(m/2) / Gamma(m/2) of S^(m-1)."""
-    return math.log(2) + dim / 2 * math.log(math.pi) - math.lgamma(dim / 2)
 
 
 def vmf_mean_length(kappa: Tensor, dim: int) -> Tensor:

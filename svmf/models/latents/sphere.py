@@ -10,6 +10,7 @@ from torch import Tensor
 
 from svmf import functional
 from svmf._gradients import CORRECTED, GRADIENTS
+from svmf._sphere import log_sphere_area
 from svmf.models.latents.base import Draw, Latent
 from svmf.models.latents.direction import direction
 
@@ -109,9 +110,3 @@ class PowerSphericalLatent(OnSphere):
         from svmf.distributions import PowerSpherical
 
         return PowerSpherical(*posterior, validate_args=False)
-
-
-def log_sphere_area(coordinates: int) -> float:
-    """log of the area of S^(m-1): log(2 pi^(m/2) / Gamma(m/2))."""
-    half = coordinates / 2
-    return math.log(2) + half * math.log(math.pi) - math.lgamma(half)
