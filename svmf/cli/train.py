@@ -96,4 +96,5 @@ def _is_writer() -> bool:
 
 def _default_folder(config: RunConfig) -> str:
     data = config.data.rstrip("/").rsplit("/", 1)[-1]
-    return f"runs/{config.model}-{data}-d{config.dim}-seed{config.seed}"
+    size = f"d{config.dim}" if config.latent is None else config.latent
+    return f"runs/{config.model}-{data}-{size}-seed{config.seed}"

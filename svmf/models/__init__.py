@@ -15,6 +15,7 @@ from svmf.models.latents import (
     Latent,
     PointLatent,
     PowerSphericalLatent,
+    ProductLatent,
     SphericalLatent,
 )
 from svmf.models.likelihood import Bernoulli, Directional, Gaussian, Likelihood, bernoulli_log_prob
@@ -34,6 +35,7 @@ __all__ = [
     "Likelihood",
     "PointLatent",
     "PowerSphericalLatent",
+    "ProductLatent",
     "SemiSupervisedVAE",
     "SphericalLatent",
     "balanced_subset",

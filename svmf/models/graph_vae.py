@@ -46,7 +46,7 @@ class GraphVAE(nn.Module):
         for block in torch.split(self.head_weight.data, list(latent.head_sizes), dim=1):
             nn.init.xavier_uniform_(block)
         self.log_multiplier = (
-            nn.Parameter(torch.tensor(math.log(multiplier))) if latent.on_sphere else None
+            nn.Parameter(torch.tensor(math.log(multiplier))) if latent.bounded else None
         )
 
     def posterior(self) -> Any:

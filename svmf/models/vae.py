@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from svmf.models.latents import Latent, with_correction
 from svmf.models.likelihood import Bernoulli, Likelihood
 from svmf.models.networks import mlp
+from svmf.models.radius import Radius
 
 
 class VAE(nn.Module):
@@ -22,6 +23,10 @@ class VAE(nn.Module):
 
         encoder   rows to `sum(latent.head_sizes)` raw outputs
         decoder   codes [n, latent.coordinates] to what the likelihood takes, in a row's shape
+
+    `radius` is that of the spheres that the decoder sees: "1", "sqrt" for the square root of m, as
+    long as a Gaussian code, or "learnable". Neither the KL divergence nor the bound depends on it:
+    posterior and uniform prior move to the new sphere together, and log q(z|x) - log p(z) stays.
 
     Rows keep their shape: `decode` and `sample` give images where images went in.
     """
@@ -35,6 +40,7 @@ class VAE(nn.Module):
         likelihood: Likelihood | None = None,
         hidden: Sequence[int] = (256, 128),
         *,
+        radius: str = "1",
         encoder: nn.Module | None = None,
         decoder: nn.Module | None = None,
     ) -> None:
@@ -57,6 +63,7 @@ class VAE(nn.Module):
             decoder = mlp([latent.coordinates, *reversed(hidden)], width)
         self.encoder = encoder
         self.decoder = decoder
+        self.radius = None if radius == "1" else Radius(latent, radius)
         self.likelihood = Bernoulli() if likelihood is None else likelihood
 
     def posterior(self, x: Tensor) -> Any:
@@ -83,6 +90,7 @@ class VAE(nn.Module):
 
     def decoded(self, z: Tensor) -> Tensor:
         """What the decoder makes of codes [..., coordinates]: [..., values], every row flat."""
+        z = z if self.radius is None else self.radius(z)
         if not self._own_modules:
             return self.decoder(z)  # type: ignore[no-any-return]
         values = self.decoder(z.reshape(-1, z.shape[-1]))

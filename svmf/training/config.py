@@ -13,6 +13,7 @@ from typing import Any
 
 from svmf._gradients import GRADIENTS, PATHWISE
 from svmf.errors import ConfigError
+from svmf.training.latent_words import parse_latent
 from svmf.training.options import Option, Range, option, options_of
 
 
@@ -98,6 +99,22 @@ class RunConfig:
     )
     dim2: int | None = option(
         None, "dimension d of z2", _MODEL, range=_DIMENSION, without="as --dim", only=_SEMI
+    )
+    latent: str | None = option(
+        None,
+        "product of latent spaces: s10x4+n5 is four spheres S^10 and a Gaussian of 5 (p for power "
+        "spherical), instead of the model's own and --dim; z1 in M1+M2",
+        _MODEL,
+        metavar="FACTORS",
+        without="the model's own",
+    )
+    radius: str = option(
+        "1",
+        "of the spheres that the decoder sees: 1, sqrt (of m), learnable",
+        _MODEL,
+        choices=("1", "sqrt", "learnable"),
+        metavar="R",
+        only="vae",
     )
     gradient: str = option(
         PATHWISE,
@@ -206,6 +223,8 @@ def make_config(model: str, **options: Any) -> RunConfig:
     given = {name: value for name, value in options.items() if value is not None}
     if model.endswith("vgae") and str(given.get("data", "")).endswith("pubmed"):
         given.setdefault("epochs", 400)
+    if isinstance(given.get("latent"), str):  # --dim is then the sum, whatever a model's default
+        given.setdefault("dim", sum(dim for _, dim in parse_latent(given["latent"])))
     return check_config(RunConfig(model=model, **{**MODELS[model].defaults, **given}))
 
 
@@ -250,10 +269,21 @@ def _check_together(config: RunConfig) -> None:
     kind = config.spec.kind
     if config.validation_rows is not None and (kind == "graph" or config.data == "circle"):
         raise ConfigError("--validation-rows: only image sets and one's own rows have a choice")
-    if config.gradient != PATHWISE and "spherical" not in config.spec.latents:
+    families = [*config.spec.latents]
+    if config.latent is not None:
+        factors = parse_latent(config.latent)
+        families[:1] = [family for family, _ in factors]
+        total = sum(dim for _, dim in factors)
+        if total != config.dim:
+            raise ConfigError(f"--latent {config.latent}: has d = {total}, but --dim {config.dim}")
+        if config.model == "ae":
+            raise ConfigError("--latent: an auto-encoder has no posterior; take nvae or svae")
+    if config.radius != "1" and not {"spherical", "power-spherical"} & set(families):
+        raise ConfigError(f"--radius {config.radius}: model {config.model!r} has no sphere")
+    if config.gradient != PATHWISE and "spherical" not in families:
         raise ConfigError(
             f"--gradient {config.gradient} needs a von Mises-Fisher latent; "
-            f"model {config.model!r} has {' and '.join(config.spec.latents)}"
+            f"model {config.model!r} has {' and '.join(families)}"
         )
     if kind != "graph" and config.batch_size < 1:
         raise ConfigError(f"--batch-size: expected at least 1, got {config.batch_size}")

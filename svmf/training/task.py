@@ -10,9 +10,10 @@ import torch
 from torch import Tensor, nn
 
 from svmf._gradients import PATHWISE
-from svmf.models import LATENTS, Latent
+from svmf.models import LATENTS, Latent, ProductLatent
 from svmf.training.checked import Part
 from svmf.training.config import RunConfig
+from svmf.training.latent_words import parse_latent
 from svmf.training.processes import Processes
 
 
@@ -84,6 +85,12 @@ class Task(ABC):
 
 def make_latent(config: RunConfig, index: int = 0, dim: int | None = None) -> Latent[Any]:
     """The index-th latent of the configured model."""
-    family = LATENTS[config.spec.latents[index]]
-    gradient = config.gradient if config.gradient in family.gradients() else PATHWISE
-    return family(config.dim if dim is None else dim, gradient)
+    if index == 0 and config.latent is not None:
+        factors = parse_latent(config.latent)
+        return ProductLatent([_factor(config, name, own) for name, own in factors])
+    return _factor(config, config.spec.latents[index], config.dim if dim is None else dim)
+
+
+def _factor(config: RunConfig, name: str, dim: int) -> Latent[Any]:
+    family = LATENTS[name]
+    return family(dim, config.gradient if config.gradient in family.gradients() else PATHWISE)

@@ -55,7 +55,8 @@ def build_vae(
 ) -> VAE:
     """The paper's network for rows of this shape."""
     inputs = shape[0] if len(shape) == 1 else shape
-    return VAE(inputs, latent, _LIKELIHOODS[likelihood](shape), config.hidden or (256, 128))
+    hidden = config.hidden or (256, 128)
+    return VAE(inputs, latent, _LIKELIHOODS[likelihood](shape), hidden, radius=config.radius)
 
 
 class VAETask(Task):

@@ -7,6 +7,7 @@ from typing import Any
 
 from svmf.models.latents.base import Draw, Latent, with_correction
 from svmf.models.latents.euclidean import GaussianLatent, Location, LocationScale, PointLatent
+from svmf.models.latents.product import ProductLatent
 from svmf.models.latents.sphere import (
     Direction,
     OnSphere,
@@ -26,6 +27,7 @@ __all__ = [
     "OnSphere",
     "PointLatent",
     "PowerSphericalLatent",
+    "ProductLatent",
     "SphericalLatent",
     "log_sphere_area",
     "with_correction",

@@ -60,6 +60,16 @@ class Latent(ABC, Generic[PosteriorT]):
         return self.dim
 
     @property
+    def bounded(self) -> bool:
+        """Whether dot products of codes are bounded, as those of unit vectors are."""
+        return self.on_sphere
+
+    @property
+    def spheres(self) -> tuple[tuple[int, bool], ...]:
+        """The blocks of a code: how many coordinates each has, and whether it is a unit vector."""
+        return ((self.coordinates, self.on_sphere),)
+
+    @property
     def distance(self) -> str:
         """The distance between codes that `nearest_labels` should use."""
         return "geodesic" if self.on_sphere else "euclidean"
