@@ -24,6 +24,7 @@ LANES = {
     "pickles": (30, "fuzz.pickle_files", "random_pickle_file"),
     "graphs": (20, "fuzz.data_files", "random_graph_file"),
     "images": (10, "fuzz.data_files", "random_image_folder"),
+    "arrays": (10, "fuzz.array_files", "random_array_file"),
     "checkpoints": (4, "fuzz.checkpoint_files", "random_checkpoint"),
     "forks": (1, "fuzz.process_life", "random_fork"),
     "runs": (1, "fuzz.process_life", "random_concurrent_runs"),

@@ -218,7 +218,7 @@ def make_calls(lane: str, count: int) -> None:
         campaign.call(number)
 
 
-@pytest.mark.parametrize("lane", ["pickles", "graphs", "images"])
+@pytest.mark.parametrize("lane", ["pickles", "graphs", "images", "arrays"])
 def test_lane_is_quiet(lane: str) -> None:
     """Without a fault there is no finding, and both outcomes come up."""
     campaign = Campaign(7, [lane])
