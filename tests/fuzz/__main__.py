@@ -10,6 +10,7 @@ import argparse
 import collections
 import importlib.util
 import sys
+import tempfile
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -54,7 +55,7 @@ def main() -> int:
 
     info = svmf.build_info()
     sanitizers = info.get("sanitizers") or "none"
-    print(f"seed {options.seed}, sanitizers: {sanitizers}, {info.get('isa', '')}", flush=True)
+    print(f"seed {options.seed}, sanitizers: {sanitizers}, {info['cpu_isa']} kernels", flush=True)
     campaign = Campaign(options.seed, options.lanes)
     lanes = f" --lanes {' '.join(options.lanes)}" if options.lanes else ""
     if options.call is not None:
@@ -62,8 +63,11 @@ def main() -> int:
         return 0
     kinds: collections.Counter[str] = collections.Counter()
     findings, done, started, shown = 0, 0, time.monotonic(), time.monotonic()
+    with tempfile.NamedTemporaryFile(prefix="svmf-fuzz-", delete=False) as latest:
+        print(f"if the process dies, its last call is the number in {latest.name}", flush=True)
     try:
         for number in range(options.first, options.first + options.calls):
+            Path(latest.name).write_text(str(number))
             try:
                 kinds[campaign.call(number).split(" ", 1)[0]] += 1
             except Exception as error:
@@ -80,6 +84,7 @@ def main() -> int:
                 print(f"{done} calls, {findings} findings, {shown - started:.0f} s", flush=True)
     except KeyboardInterrupt:
         print("stopped")
+    Path(latest.name).unlink()
     print(f"{done} calls in {time.monotonic() - started:.0f} s, {findings} findings")
     print("  " + ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items())))
     return 1 if findings else 0
