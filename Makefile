@@ -109,6 +109,7 @@ cuda: $(VENV)/.requirements  ## compile and link the CUDA code, fail on register
 	PATH="$(abspath $(BIN)):$$PATH" TORCH_CUDA_ARCH_LIST="$(CUDA_ARCHS)" cmake --build build/cuda \
 	  --target svmf_cuda_only --parallel $$(nproc)
 	$(BIN)/python tools/cuda_report.py build/cuda --check
+	$(BIN)/python tools/cuda_rules.py build/cuda
 
 define NEEDS_GPU
 @$(BIN)/python -c 'import svmf, torch; ok = torch.cuda.is_available() and svmf.build_info()["cuda"]; \

@@ -131,16 +131,22 @@ def _read_function(text: str) -> Code:
     return Code(len(code), tuple(loops))
 
 
-def read_code(folder: Path, arch: str) -> dict[str, Code]:
-    """Kernels by name; empty if there is no cuobjdump."""
+def read_bodies(folder: Path, arch: str) -> dict[str, str]:
+    """The machine code of every kernel, as text, by name; empty if there is no cuobjdump."""
     if shutil.which("cuobjdump") is None:
         return {}
-    kernels = {}
+    bodies = {}
     for path in sorted(folder.rglob("*.cu.o")):
         command = ["cuobjdump", "--dump-sass", "--gpu-architecture", arch, path]
         text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        for part in text.split("Function : ")[1:]:
-            symbol, _, body = part.partition("\n")
-            name = subprocess.run(["c++filt", symbol.strip()], capture_output=True, text=True)
-            kernels[short_name(name.stdout.strip())] = _read_function(body)
-    return kernels
+        parts = [part.partition("\n") for part in text.split("Function : ")[1:]]
+        symbols = "\n".join(symbol.strip() for symbol, _, _ in parts)
+        names = subprocess.run(["c++filt"], input=symbols, capture_output=True, text=True).stdout
+        for name, (_, _, body) in zip(names.splitlines(), parts, strict=True):
+            bodies[short_name(name)] = body
+    return bodies
+
+
+def read_code(folder: Path, arch: str) -> dict[str, Code]:
+    """Kernels by name; empty if there is no cuobjdump."""
+    return {name: _read_function(body) for name, body in read_bodies(folder, arch).items()}

@@ -46,8 +46,7 @@ def family(name: str) -> tuple[str, str]:
         return f"`{match[1]}`", dtype
     name = re.sub(r"\(SampleGradient\)0", "pathwise", name)
     name = re.sub(r"\(SampleGradient\)1", "rejection", name)
-    name = re.sub(r"\(DistanceFunction\)0", "kl", name)
-    name = re.sub(r"\(DistanceFunction\)1", "log_prob", name)
+    name = name.replace(", Kl>", ", kl>").replace(", LogProb>", ", log_prob>")
     if name.startswith("householder"):
         name = name.replace("true", "backward").replace(", false", "")
     else:
