@@ -21,11 +21,11 @@ from svmf.errors import DataError
 
 # In brackets: the most that an honest file uses.
 MAX_FILE_BYTES = 64 << 20  # (7.6 MB)
-_MAX_STEPS = 1_000_000  # (168,000)
+_MAX_STEPS = 1_000_000  # (178,216)
 _MAX_MEMO = 200_000  # (19,720)
-_MAX_STACK = 10_000  # (2,077)
+_MAX_STACK = 10_000  # (2,060)
 _MAX_TUPLE = 8  # (8)
-_MAX_NAME = 64  # bytes of a line or a key (32)
+_MAX_NAME = 64  # bytes of a line or a key (30)
 
 _PROTOCOL = 2
 _CONTAINERS = (list, dict, Adjacency, Csr)  # never inside of something else
