@@ -7,8 +7,9 @@ import shlex
 import sys
 
 from svmf.errors import ConfigError
-from svmf.training.config import KINDS, MODELS, RunConfig, config_options, make_config
+from svmf.training.config import RunConfig, config_options, make_config
 from svmf.training.defaults import help_with_default
+from svmf.training.model_table import KINDS, MODELS
 from svmf.training.options import add_options
 
 HELP = "train a model, or continue a run that was stopped"

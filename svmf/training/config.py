@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The configuration of a run: one flat record, checked once, kept as readable JSON.
 
-`MODELS` names what `svmf train` can train, with the paper's settings as defaults. `RunConfig` says
-each option once (see `svmf.training.options`). No torch: the command line answers at once.
+`RunConfig` says each option once (see `svmf.training.options`); defaults that differ between models
+are in `MODELS`. No torch: the command line answers at once.
 """
 
 import dataclasses
@@ -14,36 +14,8 @@ from typing import Any
 from svmf._gradients import GRADIENTS, PATHWISE
 from svmf.errors import ConfigError
 from svmf.training.latent_words import parse_latent
+from svmf.training.model_table import MODELS, ModelSpec
 from svmf.training.options import Option, Range, option, options_of
-
-
-@dataclass(frozen=True)
-class ModelSpec:
-    """`kind` chooses the task; `latents` name the posterior families, z1 before z2."""
-
-    kind: str  # a key of KINDS
-    latents: tuple[str, ...]
-    help: str
-    defaults: dict[str, Any]
-
-
-KINDS = {"vae": "images", "semi-supervised": "M1+M2", "graph": "graphs"}  # and their short names
-
-_VAE = {"data": "digits", "batch_size": 64, "lr": 1e-3, "warm_up": 100, "look_ahead": 50}
-_M1M2 = {"data": "digits", "dim": 50, "batch_size": 100, "lr": 1e-3, "look_ahead": 50}
-_GRAPH = {"data": "cora", "dim": 32, "epochs": 200, "lr": 0.01, "batch_size": 0}
-
-MODELS = {
-    "ae": ModelSpec("vae", ("point",), "auto-encoder", {**_VAE, "warm_up": 0}),
-    "nvae": ModelSpec("vae", ("gaussian",), "VAE with a Gaussian latent", _VAE),
-    "svae": ModelSpec("vae", ("spherical",), "VAE with a von Mises-Fisher latent", _VAE),
-    "psvae": ModelSpec("vae", ("power-spherical",), "VAE with a power spherical latent", _VAE),
-    "m1m2-nn": ModelSpec("semi-supervised", ("gaussian", "gaussian"), "M1+M2, N+N", _M1M2),
-    "m1m2-ss": ModelSpec("semi-supervised", ("spherical", "spherical"), "M1+M2, S+S", _M1M2),
-    "m1m2-sn": ModelSpec("semi-supervised", ("spherical", "gaussian"), "M1+M2, S+N", _M1M2),
-    "nvgae": ModelSpec("graph", ("gaussian",), "graph VAE with a Gaussian latent", _GRAPH),
-    "svgae": ModelSpec("graph", ("spherical",), "graph VAE with a von Mises-Fisher latent", _GRAPH),
-}
 
 LIKELIHOODS = ("auto", "bernoulli", "gaussian", "vmf")
 

@@ -3,7 +3,7 @@
 
 from typing import Any
 
-from svmf.training.config import KINDS, MODELS
+from svmf.training.model_table import KINDS, MODELS
 from svmf.training.options import Option
 
 

@@ -16,7 +16,7 @@ from svmf.training.environment import RunEnvironment
 from svmf.training.run import make_task
 from svmf.training.run_folder import RunFolder
 from svmf.training.task import Task, make_latent
-from svmf.training.vae_task import build_vae, likelihood_names
+from svmf.training.vae_model import build_vae, likelihood_names
 
 
 def load_model(

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Auto-encoder, N-VAE and S-VAE on images or on the circle; M1's k-NN among the final figures."""
 
-import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
@@ -14,10 +13,6 @@ from svmf.errors import ConfigError, DataError
 from svmf.models import (
     VAE,
     Bernoulli,
-    Directional,
-    Gaussian,
-    Latent,
-    Likelihood,
     balanced_subset,
     exact_log_likelihood_2d,
     log_likelihood,
@@ -30,33 +25,13 @@ from svmf.training.processes import Processes
 from svmf.training.randomness import Purpose, generator, noise_from
 from svmf.training.rows import BinarizedRows, EpochOrder, PlainRows, Rows
 from svmf.training.task import Task
+from svmf.training.vae_model import build_vae
 
 EVALUATION_ROWS = 500  # at a time: the activations stay in the cache
 TEST_SEED = 0  # one binarisation of the test images for every run
 LABEL_COUNTS = (100, 600, 1000)
 CIRCLE_SPLIT = (2000, 500, 500)  # train, validation, test
 CIRCLE_POINTS = sum(CIRCLE_SPLIT)
-
-
-_LIKELIHOODS: dict[str, Callable[[tuple[int, ...]], Likelihood]] = {
-    "bernoulli": lambda shape: Bernoulli(),
-    "gaussian": lambda shape: Gaussian(learnable=True),
-    "gaussian 1": lambda shape: Gaussian(),  # the circle's
-    "vmf": lambda shape: Directional(math.prod(shape)),
-}
-
-
-def likelihood_names() -> tuple[str, ...]:
-    return tuple(_LIKELIHOODS)
-
-
-def build_vae(
-    config: RunConfig, latent: Latent[Any], shape: tuple[int, ...], likelihood: str
-) -> VAE:
-    """The paper's network for rows of this shape."""
-    inputs = shape[0] if len(shape) == 1 else shape
-    hidden = config.hidden or (256, 128)
-    return VAE(inputs, latent, _LIKELIHOODS[likelihood](shape), hidden, radius=config.radius)
 
 
 class VAETask(Task):
