@@ -24,7 +24,7 @@ from cuda_report import Compiled, read_ptxas
 from cuda_sass import read_bodies
 
 STACK = 512
-# Kernels that build a table of double precision per thread (docs/cuda.md). Their stack must not grow.
+# Kernels that build a table of double precision per thread (docs/cuda.md); it must not grow.
 LARGE_STACK = {"BesselOfOrders": 2384}
 
 LOCAL = re.compile(r"\b(LDL|STL)\b")
