@@ -207,6 +207,27 @@ def build_library(torch_folder: Path) -> Path:
     return library
 
 
+def build_device_test(torch_folder: Path) -> tuple[Path, Path]:
+    """csrc/cuda/device.cpp with recording functions in the place of torch's, and a stand-in for
+    libtorch_cuda.so."""
+    flags = [*COMMON_FLAGS, QUICK, "-fPIC", "-fvisibility=hidden", '-DSVMF_CUDA_ARCHS="8.0"']
+    flags += ["-isystem", str(torch_folder / "include")]
+    flags += ["-DTORCH_TARGET_VERSION=0x020a000000000000"]
+    sources = [CSRC / "cuda" / "device.cpp", CSRC / "cuda" / "launch_error.cpp"]
+    sources += [CSRC / "common" / "allocation_error.cpp", HERE / "runtime.cpp"]
+    objects = compile_objects([*sources, HERE / "ops" / "recorded_device.cpp"], flags)
+    folder = BUILD / f"device-{_digest(objects)}"
+    folder.mkdir(parents=True, exist_ok=True)
+    library, stub = folder / "recorded_device.so", folder / "libtorch_cuda.so"
+    lib = torch_folder / "lib"
+    link = [f"-L{lib}", "-ltorch_cpu", "-lc10", f"-Wl,-rpath,{lib}", "-ldl", "-Wl,-Bsymbolic"]
+    _run([COMPILER, "-shared", *map(str, objects), *link, "-o", str(library)])
+    source = HERE / "ops" / "stub_torch_cuda.cpp"
+    soname = "-Wl,-soname,libtorch_cuda.so"
+    _run([COMPILER, "-shared", "-fPIC", soname, str(source), "-o", str(stub)])
+    return library, stub
+
+
 def run(
     program: Path, cases: Sequence[Case], folder: Path, environment: dict[str, str] | None = None
 ) -> str:
