@@ -4,6 +4,8 @@
 import argparse
 import json
 
+from svmf.training.config import config_options
+
 HELP = "print the test figures of a run"
 EXAMPLES = (
     "svmf evaluate runs/svae-mnist-d10-seed0",
@@ -19,10 +21,13 @@ _NAMES = {
     "kappa": "mean concentration",
     "sigma": "mean standard deviation",
     "norm": "mean norm of the code",
+    "spread": "mean spread of the factors",
     "accuracy": "accuracy",
     "auc": "AUC",
     "ap": "average precision",
 }
+
+_OVERRIDES = ("data", "data_root", "device", "threads")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,10 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--limit", type=int, help="use only so many test rows for the likelihood")
     parser.add_argument("--label-draws", type=int, default=20, help="label sets for k-NN (20)")
-    parser.add_argument("--data", metavar="NAME_OR_DIR", help="if the data have moved")
-    parser.add_argument("--data-root", metavar="DIR", help="if the data have moved")
-    parser.add_argument("--device", help="cpu or cuda")
-    parser.add_argument("--threads", type=int, help="CPU threads")
+    moved = parser.add_argument_group("where it differs from the training run")
+    for name in _OVERRIDES:
+        config_options()[name].add_to(moved, config_options()[name].said.help)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -48,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
         if value is not None and value < least:
             option = name.replace("_", "-")
             raise ConfigError(f"--{option}: expected at least {least}, got {value}")
-    overrides = {name: getattr(args, name) for name in ("data", "data_root", "device", "threads")}
+    overrides = {name: getattr(args, name) for name in _OVERRIDES}
     figures = evaluate_run(
         args.run_folder,
         overrides,

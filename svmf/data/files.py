@@ -16,7 +16,7 @@ def read_bounded(path: Path, limit: int) -> bytes:
     """The content of a file. A pipe or a device is refused unread: it could block, or never end."""
     try:
         # without O_NONBLOCK the opening of a pipe waits for a writer
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
         with open(descriptor, "rb") as stream:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):

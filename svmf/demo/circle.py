@@ -95,10 +95,7 @@ def score_circle(circle_model: CircleModel, task: VAETask, circle: CircleSet) ->
     torch.manual_seed(0)
     codes = latent.draw(model.posterior(circle.points[held_out])).z.double()
     true = torch.arccos(torch.cos(angles[:, None] - angles).clamp(-1, 1))
-    if latent.on_sphere:
-        found = torch.arccos((codes @ codes.t()).clamp(-1, 1))
-    else:
-        found = torch.cdist(codes, codes)
+    found = latent.distances(codes, codes)
     first, second = torch.triu_indices(len(angles), len(angles), 1)
     correlation = float(spearmanr(true[first, second], found[first, second]).statistic)
     decoded = model.decode(latent.prior_sample(_PRIOR_SAMPLES))

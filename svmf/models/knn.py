@@ -1,32 +1,48 @@
 # SPDX-License-Identifier: MIT
 """k-nearest-neighbour classification on latent means: the classifier of the M1 model."""
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
 _BLOCK = 2048  # query rows at a time
 
 
+def geodesic_distances(rows: Tensor, others: Tensor) -> Tensor:
+    """Angles between unit rows, [rows, others]."""
+    return torch.arccos((rows @ others.t()).clamp(-1, 1))
+
+
+DISTANCES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "euclidean": torch.cdist,
+    "geodesic": geodesic_distances,
+}
+
+
 def nearest_labels(
-    reference: Tensor, labels: Tensor, queries: Tensor, k: int = 5, distance: str = "euclidean"
+    reference: Tensor,
+    labels: Tensor,
+    queries: Tensor,
+    k: int = 5,
+    distance: str | Callable[[Tensor, Tensor], Tensor] = "euclidean",
 ) -> Tensor:
     """The most frequent label among the k nearest reference rows; the smallest label wins a tie.
 
-    `distance` is "euclidean", or "geodesic": arccos(x.y) between unit rows.
+    `distance` is "euclidean", or "geodesic": arccos(x.y) between unit rows; or a function from rows
+    and rows to the matrix of their distances, such as `latent.distances`.
     """
-    if distance not in ("euclidean", "geodesic"):
+    if not callable(distance) and distance not in DISTANCES:
         raise ValueError(
             f'nearest_labels: expected `distance` "euclidean" or "geodesic", got {distance!r}'
         )
+    between = distance if callable(distance) else DISTANCES[distance]
     if not 1 <= k <= len(reference):
         raise ValueError(f"nearest_labels: expected 1 <= `k` <= {len(reference)}, got {k}")
     classes = int(labels.max()) + 1
     found = []
     for rows in queries.split(_BLOCK):
-        if distance == "geodesic":
-            apart = torch.arccos((rows @ reference.t()).clamp(-1, 1))
-        else:
-            apart = torch.cdist(rows, reference)
+        apart = between(rows, reference)
         nearest = labels[apart.topk(k, largest=False).indices]
         votes = torch.nn.functional.one_hot(nearest, classes).sum(1)
         found.append(votes.argmax(1))

@@ -230,7 +230,7 @@ class VAETask(Task):
                 chooser = generator(Purpose.LABELS, TEST_SEED, count, draw)
                 chosen = balanced_subset(images.train.labels, count, chooser).to(self.device)
                 found = nearest_labels(
-                    train[chosen], labels[chosen], test, distance=self.model.latent.distance
+                    train[chosen], labels[chosen], test, distance=self.model.latent.distances
                 )
                 right = found == images.test.labels.to(self.device)
                 accuracies[str(count)].append(float(right.double().mean()))

@@ -17,6 +17,7 @@ from svmf.models import (
     SemiSupervisedVAE,
     SphericalLatent,
     log_likelihood,
+    nearest_labels,
 )
 
 FACTORS = [
@@ -46,7 +47,7 @@ def test_sizes():
     latent = ProductLatent(FACTORS)
     assert (latent.dim, latent.coordinates) == (13, 17)
     assert sum(latent.head_sizes) == 5 + 5 + 4 + 6 + 3
-    assert latent.distance == "euclidean"
+    assert latent.distance == "product"
     assert not latent.bounded
     assert ProductLatent([SphericalLatent(2)] * 3).bounded
     assert ProductLatent([SphericalLatent(2)] * 3).spread_name == "kappa"
@@ -81,6 +82,23 @@ def test_terms_are_the_sums_of_the_factors():
     for (factor, _), part in zip(factors, parts, strict=True):
         if factor.on_sphere:
             torch.testing.assert_close(part.norm(dim=-1), torch.ones(6).double())
+
+
+def test_distances_are_those_of_the_product_space():
+    latent = ProductLatent([SphericalLatent(2), SphericalLatent(2), GaussianLatent(1)])
+    a, b = latent.prior_sample(4).double(), latent.prior_sample(5).double()
+    squares = sum(
+        torch.arccos(a[:, part] @ b[:, part].t()) ** 2 for part in (slice(0, 3), slice(3, 6))
+    )
+    expected = (squares + (a[:, 6:] - b[:, 6].unsqueeze(0)) ** 2).sqrt()
+    torch.testing.assert_close(latent.distances(a, b), expected)
+    one = ProductLatent([SphericalLatent(2)])
+    torch.testing.assert_close(
+        one.distances(a[:, :3], b[:, :3]), SphericalLatent(2).distances(a[:, :3], b[:, :3])
+    )
+    labels = torch.arange(5) % 2
+    found = nearest_labels(b, labels, b, k=1, distance=latent.distances)
+    assert torch.equal(found, labels)
 
 
 def test_shapes_of_samples():

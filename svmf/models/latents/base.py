@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from svmf._gradients import PATHWISE
+from svmf.models.knn import DISTANCES
 
 
 class Draw(NamedTuple):
@@ -71,8 +72,12 @@ class Latent(ABC, Generic[PosteriorT]):
 
     @property
     def distance(self) -> str:
-        """The distance between codes that `nearest_labels` should use."""
+        """The name of the distance between codes."""
         return "geodesic" if self.on_sphere else "euclidean"
+
+    def distances(self, codes: Tensor, others: Tensor) -> Tensor:
+        """Distances in this space, [codes, others]: what `nearest_labels` should use."""
+        return DISTANCES[self.distance](codes, others)
 
     @property
     @abstractmethod

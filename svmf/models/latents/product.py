@@ -67,6 +67,17 @@ class ProductLatent(Latent[tuple[Any, ...]]):
     def spheres(self) -> tuple[tuple[int, bool], ...]:
         return tuple(block for factor in self.factors for block in factor.spheres)
 
+    @property
+    def distance(self) -> str:
+        return "product"
+
+    def distances(self, codes: Tensor, others: Tensor) -> Tensor:
+        """The root of the sum of the factors' squared distances."""
+        sizes = [factor.coordinates for factor in self.factors]
+        parts = zip(self.factors, codes.split(sizes, -1), others.split(sizes, -1), strict=True)
+        squares = [factor.distances(own, other).square() for factor, own, other in parts]
+        return torch.stack(squares).sum(0).sqrt()
+
     def posterior(self, raw: Tensor) -> tuple[Any, ...]:
         sizes = [group.times * sum(group.factor.head_sizes) for group in self._groups]
         parts = zip(self._groups, raw.split(sizes, dim=-1), strict=True)
