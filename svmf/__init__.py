@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from svmf._library import build_info as build_info
     from svmf.distributions import HypersphericalUniform as HypersphericalUniform
     from svmf.distributions import PowerSpherical as PowerSpherical
+    from svmf.distributions import SphericalCauchy as SphericalCauchy
     from svmf.distributions import VonMisesFisher as VonMisesFisher
     from svmf.training import load_model as load_model
 
@@ -53,6 +54,7 @@ _MODULES = (
 _WHERE = {  # names that are not modules, and the module that has them
     "HypersphericalUniform": "svmf.distributions",
     "PowerSpherical": "svmf.distributions",
+    "SphericalCauchy": "svmf.distributions",
     "VonMisesFisher": "svmf.distributions",
     "build_info": "svmf._library",
     "load_model": "svmf.training",

@@ -33,6 +33,7 @@ class DirectionalDistribution(Distribution):
 
     loc: Tensor  # [*batch_shape, m]
     concentration: Tensor  # [*batch_shape]
+    _parameter = "concentration"  # what messages call it
 
     def __init__(
         self, loc: Tensor, concentration: Tensor | float, validate_args: bool | None = None
@@ -63,7 +64,7 @@ class DirectionalDistribution(Distribution):
             concentration = torch.as_tensor(concentration, dtype=loc.dtype, device=loc.device)
         if concentration.device != loc.device:
             raise ValueError(
-                f"{name}: expected `concentration` on the device of `loc`, {loc.device}, "
+                f"{name}: expected `{cls._parameter}` on the device of `loc`, {loc.device}, "
                 f"got {concentration.device}"
             )
         if concentration.dtype != loc.dtype:
@@ -76,7 +77,7 @@ class DirectionalDistribution(Distribution):
                 batch_shape = torch.broadcast_shapes(batch_shape, concentration.shape)
             except RuntimeError:
                 raise ValueError(
-                    f"{name}: expected `concentration` to broadcast with the batch shape "
+                    f"{name}: expected `{cls._parameter}` to broadcast with the batch shape "
                     f"{list(batch_shape)} of `loc`, got shape {list(concentration.shape)}"
                 ) from None
             loc = loc.expand(*batch_shape, loc.shape[-1])
@@ -93,7 +94,7 @@ class DirectionalDistribution(Distribution):
         mixes = concentration.is_floating_point() and torch.is_autocast_enabled(loc.device.type)
         if not mixes:
             raise TypeError(
-                f"{cls.__name__}: expected `concentration` of the type of `loc`, {loc.dtype}, "
+                f"{cls.__name__}: expected `{cls._parameter}` of the type of `loc`, {loc.dtype}, "
                 f"got {concentration.dtype}"
             )
         if torch.promote_types(loc.dtype, concentration.dtype) == loc.dtype:

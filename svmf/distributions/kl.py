@@ -9,6 +9,7 @@ from torch.distributions.kl import register_kl
 from svmf import functional as F
 from svmf.distributions.hyperspherical_uniform import HypersphericalUniform
 from svmf.distributions.power_spherical import PowerSpherical
+from svmf.distributions.spherical_cauchy import SphericalCauchy
 from svmf.distributions.von_mises_fisher import VonMisesFisher
 
 
@@ -58,6 +59,24 @@ def _kl_uniform_vmf(p: HypersphericalUniform, q: VonMisesFisher) -> Tensor:
 def _kl_power_spherical_uniform(p: PowerSpherical, q: HypersphericalUniform) -> Tensor:
     _common_dim(p, q)
     return _broadcast(p._kl_uniform(), q)
+
+
+@register_kl(SphericalCauchy, HypersphericalUniform)
+def _kl_spherical_cauchy_uniform(p: SphericalCauchy, q: HypersphericalUniform) -> Tensor:
+    _common_dim(p, q)
+    return _broadcast(p._kl_uniform(), q)
+
+
+@register_kl(HypersphericalUniform, SphericalCauchy)
+def _kl_uniform_spherical_cauchy(p: HypersphericalUniform, q: SphericalCauchy) -> Tensor:
+    _common_dim(p, q)
+    return _broadcast(q._kl_uniform(), p)
+
+
+@register_kl(SphericalCauchy, SphericalCauchy)
+def _kl_spherical_cauchy(p: SphericalCauchy, q: SphericalCauchy) -> Tensor:
+    _common_dim(p, q)
+    return p._kl_to(q)
 
 
 @register_kl(HypersphericalUniform, HypersphericalUniform)

@@ -15,6 +15,7 @@ MODULES = [
     "svmf.distributions",
     "svmf.distributions.hyperspherical_uniform",
     "svmf.distributions.power_spherical",
+    "svmf.distributions.spherical_cauchy",
     "svmf.distributions.von_mises_fisher",
     "svmf.losses",
     "svmf.mixture.spherical_kmeans",

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: MIT
+"""The spherical Cauchy distribution (Kato and McCullagh, Bernoulli 26 (2020) 3224).
+
+The image of the uniform distribution under a Moebius map of the sphere: no rejection, no Bessel
+functions, heavier tails than the von Mises-Fisher distribution. Plain torch, with exact gradients.
+"""
+
+from typing import Any
+
+import torch
+from torch import Generator, Tensor
+from torch.distributions import constraints
+from torch.types import _size
+
+from svmf import functional as F
+from svmf.constraints import UNIT_TOLERANCES, unit_vector
+from svmf.distributions import _moebius
+from svmf.distributions._checks import check_shape, invalid, unit_vectors_expected
+from svmf.distributions._directional import DirectionalDistribution
+from svmf.distributions._fit import read_directions
+
+
+class SphericalCauchy(DirectionalDistribution):
+    """The spherical Cauchy distribution on the sphere S^(m-1) in R^m.
+
+    Its density with respect to the surface measure is that of the uniform distribution times
+    ((1 - rho^2) / (1 + rho^2 - 2 rho mu.z))^(m-1). At m = 2 it is the wrapped Cauchy distribution.
+
+    Args:
+        loc: directions mu, unit vectors of shape [..., m], m >= 2.
+        rho: 0 <= rho < 1, a number or a tensor; shapes as the concentration of `VonMisesFisher`. 0
+            is the uniform distribution.
+        validate_args: whether to check values; by default as `torch.distributions` has it.
+
+    >>> q = SphericalCauchy(torch.tensor([0.0, 1.0]), torch.tensor(0.5))
+    >>> q
+    SphericalCauchy(loc: torch.Size([2]), rho: 0.5)
+    >>> q.mean
+    tensor([0.0000, 0.5000])
+    """
+
+    arg_constraints = {  # noqa: RUF012
+        "loc": unit_vector,
+        "rho": constraints.half_open_interval(0.0, 1.0),
+    }
+    _parameter = "rho"
+    rho: Tensor  # [*batch_shape]
+
+    def __init__(self, loc: Tensor, rho: Tensor | float, validate_args: bool | None = None) -> None:
+        super().__init__(loc, rho, validate_args=validate_args)
+
+    @property
+    def concentration(self) -> Tensor:  # type: ignore[override]
+        """The same as `rho`: what the base class calls the second parameter."""
+        return self.rho
+
+    @concentration.setter
+    def concentration(self, value: Tensor) -> None:
+        self.rho = value
+
+    @classmethod
+    def _check_values(cls, loc: Tensor, concentration: Tensor) -> None:
+        if concentration.numel() == 0:
+            return
+        low, high, smallest, largest = F.parameter_range(loc, concentration)
+        if not (smallest >= 0 and largest < 1):  # written so that nan fails
+            rho = concentration.detach()
+            valid = (rho >= 0) & (rho < 1)
+            raise ValueError(invalid(cls.__name__, "rho", "values in [0, 1)", "value", rho, valid))
+        tolerance = UNIT_TOLERANCES[loc.dtype]
+        if not (low >= 1 - tolerance and high <= 1 + tolerance):
+            norm = torch.linalg.vector_norm(loc.detach(), dim=-1)
+            expected, valid = unit_vectors_expected(loc.dtype), (norm - 1).abs() <= tolerance
+            if not bool(valid.all()):
+                raise ValueError(invalid(cls.__name__, "loc", expected, "norm", norm, valid))
+
+    def rsample(self, sample_shape: _size = (), *, generator: Generator | None = None) -> Tensor:
+        """Samples of shape [*sample_shape, *batch_shape, m] that carry gradients.
+
+        The Moebius map z = (1 - rho^2) / D (u + rho mu) + rho mu of a uniform vector u, with D =
+        |u + rho mu|^2: smooth in mu and rho, so that its derivative is the pathwise gradient.
+        """
+        shape = self._extended_shape(sample_shape)
+        dtype = torch.float64 if self.loc.dtype == torch.float64 else torch.float32
+        normal = torch.randn(shape, dtype=dtype, device=self.loc.device, generator=generator)
+        uniform = normal / torch.linalg.vector_norm(normal, dim=-1, keepdim=True)
+        loc, rho = self.loc.to(dtype), self.rho.to(dtype)
+        if dtype != self.loc.dtype:  # a unit vector of a narrow type has a rounded norm
+            loc = loc / torch.linalg.vector_norm(loc, dim=-1, keepdim=True)
+        minus = 1 - rho
+        # Opposite to mu, where D is small, both sums keep their digits in this form.
+        opposite = uniform + loc
+        distance = minus.square() + rho * opposite.square().sum(-1)
+        scale = (minus * (1 + rho) / distance).unsqueeze(-1)
+        centre = rho.unsqueeze(-1) * loc
+        z = scale * (opposite - minus.unsqueeze(-1) * loc) + centre
+        # There, too, the map carries the rounded norm of u off the sphere.
+        return (z / torch.linalg.vector_norm(z, dim=-1, keepdim=True)).to(self.loc.dtype)
+
+    def sample(self, sample_shape: _size = (), *, generator: Generator | None = None) -> Tensor:
+        """Samples of shape [*sample_shape, *batch_shape, m], without gradients."""
+        with torch.no_grad():
+            return self.rsample(sample_shape, generator=generator)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """The log density at `value`, with respect to the surface measure."""
+        if self._validate_args:
+            self._validate_sample(value)
+        m, rho = self.loc.shape[-1], self.rho.double()
+        check_shape(self, value)
+        # |z - rho mu|^2 = (1 - rho)^2 + rho |z - mu|^2: a sum of what is not negative.
+        chord = (value.double() - self.loc.double()).square().sum(-1)
+        distance = (1 - rho).square() + rho * chord
+        log_ratio = torch.log1p(-rho) + torch.log1p(rho) - distance.log()
+        uniform = F.vmf_log_norm(torch.zeros_like(rho), m)
+        return (uniform + (m - 1) * log_ratio).to(self.loc.dtype)
+
+    def entropy(self) -> Tensor:
+        uniform = F.vmf_entropy(torch.zeros_like(self.rho), self.loc.shape[-1])
+        return uniform - self._kl_uniform()
+
+    def _kl_uniform(self) -> Tensor:
+        return _moebius.kl_uniform(self.rho.double(), self.loc.shape[-1]).to(self.loc.dtype)
+
+    def _kl_to(self, other: "SphericalCauchy") -> Tensor:
+        """KL to another: Moebius maps keep it, and one of them makes `other` uniform.
+
+        What it makes of this one has rho'^2 = |phi - psi|^2 / (|phi - psi|^2 + (1 - |phi|^2)
+        (1 - |psi|^2)) for phi = rho mu of both.
+        """
+        first, second = self.rho.double(), other.rho.double()
+        chord = (self.loc.double() - other.loc.double()).square().sum(-1)
+        apart = (first - second).square() + first * second * chord
+        inside = (1 - first) * (1 + first) * (1 - second) * (1 + second)
+        same = apart == 0  # the square root has no derivative there; the KL has, 0
+        rho = torch.where(same, 0.0, (torch.where(same, 1.0, apart) / (apart + inside)).sqrt())
+        return _moebius.kl_uniform(rho, self.loc.shape[-1]).to(self.loc.dtype)
+
+    def _mean_cosine(self) -> Tensor:
+        mean, _ = _moebius.cosine_moments(self.rho.double(), self.loc.shape[-1])
+        return mean.to(self.loc.dtype)
+
+    def _cosine_variances(self) -> tuple[Tensor, Tensor]:
+        m = self.loc.shape[-1]
+        mean, across = _moebius.cosine_moments(self.rho.double(), m)
+        along = 1 - mean.square() - across
+        return along.to(self.loc.dtype), (across / (m - 1)).to(self.loc.dtype)
+
+    @classmethod
+    @torch.no_grad()
+    def fit(
+        cls, value: Any, *, normalize: bool = False, validate_args: bool | None = None
+    ) -> "SphericalCauchy":
+        """The maximum-likelihood distribution of the unit vectors `value`, [n, *batch, m].
+
+        phi = rho mu is the point of the ball whose Moebius map takes the mean of the observations
+        to 0; found by moving phi against that mean until nothing changes. At least three distinct
+        observations; otherwise rho approaches 1 without end and stops at 1 - 1e-7.
+        """
+        name = f"{cls.__name__}.fit"
+        value = read_directions(value, name=name, normalize=normalize)
+        data, m = value.double(), value.shape[-1]
+        phi = torch.zeros_like(data[0])
+        for _ in range(500):
+            mean = _to_centre(data, phi).mean(0)
+            moved = _from_centre(mean * (m / (2 * (m - 1))), phi)
+            length = torch.linalg.vector_norm(moved, dim=-1, keepdim=True)
+            moved = moved * (length.clamp(max=1 - 1e-7) / length.clamp(min=1e-300))
+            change = (moved - phi).abs().max()
+            phi = moved
+            if not bool(change > 1e-13):
+                break
+        rho = torch.linalg.vector_norm(phi, dim=-1)
+        e1 = torch.zeros_like(phi)
+        e1[..., 0] = 1
+        none = (rho == 0).unsqueeze(-1)
+        loc = torch.where(none, e1, phi / torch.where(none, 1.0, rho.unsqueeze(-1)))
+        return cls(loc.to(value.dtype), rho.to(value.dtype), validate_args=validate_args)
+
+
+def _from_centre(x: Tensor, phi: Tensor) -> Tensor:
+    """The Moebius map of the ball that takes 0 to phi and keeps its axis, at x [..., m]."""
+    inner = (x * phi).sum(-1, keepdim=True)
+    x2, phi2 = x.square().sum(-1, keepdim=True), phi.square().sum(-1, keepdim=True)
+    return ((1 + 2 * inner + x2) * phi + (1 - phi2) * x) / (1 + 2 * inner + phi2 * x2)
+
+
+def _to_centre(x: Tensor, phi: Tensor) -> Tensor:
+    """Its inverse, which takes phi to 0."""
+    return _from_centre(x, -phi)

@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: MIT
+"""The spherical Cauchy distribution against its reference, mpmath, quadrature and its own law."""
+
+import math
+
+import mpmath
+import numpy
+import pytest
+import scipy.stats
+import torch
+from torch.distributions import kl_divergence
+
+from svmf import reference
+from svmf.distributions import HypersphericalUniform, SphericalCauchy, _moebius
+
+RHOS = [0.0, 1e-6, 0.01, 0.3, 0.7, 0.95, 0.9999, 1 - 1e-8]
+
+
+def exact_mean(function, rho: float, dim: int) -> mpmath.mpf:
+    """The mean of function(c) over the cosine c of a uniform vector, by quadrature of the angle.
+
+    The interval is cut where D changes its size, and where the weight lives.
+    """
+    near = [mpmath.pi - (1 - mpmath.mpf(rho)) * 10**k for k in range(9)]
+    middle = [mpmath.pi / 2 + k / mpmath.sqrt(dim) for k in range(-12, 13, 3)]
+    cuts = sorted({x for x in [*near, *middle] if 0 < x < mpmath.pi})
+
+    def integrand(angle):
+        return mpmath.sin(angle) ** (dim - 2) * function(mpmath.cos(angle))
+
+    integral = mpmath.quad(integrand, [0, *cuts, mpmath.pi])
+    return (
+        integral
+        * mpmath.gamma(mpmath.mpf(dim) / 2)
+        / (mpmath.sqrt(mpmath.pi) * mpmath.gamma(mpmath.mpf(dim - 1) / 2))
+    )
+
+
+@pytest.mark.parametrize("dim", [2, 3, 4, 5, 7, 10, 25, 59, 60, 61, 1000])
+def test_kl_against_mpmath(dim):
+    """Stated error: 1e-13 relative in the value, 1e-12 in the derivative, rho up to 1 - 1e-8."""
+    for rho in RHOS:
+        r = torch.tensor(rho, dtype=torch.float64, requires_grad=True)
+        kl = _moebius.kl_uniform(r, dim)
+        (slope,) = torch.autograd.grad(kl, r)
+        with mpmath.workdps(30):
+            x = mpmath.mpf(rho)
+            g = exact_mean(lambda c, x=x: mpmath.log(1 + x * x + 2 * x * c), rho, dim)
+            g1 = exact_mean(lambda c, x=x: 2 * (x + c) / (1 + x * x + 2 * x * c), rho, dim)
+            value = (dim - 1) * (g - mpmath.log(1 - x * x))
+            derivative = (dim - 1) * (g1 + 2 * x / (1 - x * x))
+        assert kl.item() == pytest.approx(float(value), rel=1e-13, abs=1e-24)
+        assert slope.item() == pytest.approx(float(derivative), rel=1e-12, abs=1e-20)
+
+
+@pytest.mark.parametrize("dim", [2, 3, 8, 65])
+def test_against_the_reference(exact, dim):
+    loc, value = exact.directions(6, dim), exact.directions(6, dim, seed=1)
+    rho = torch.tensor([0.0, 0.1, 0.4, 0.7, 0.9, 0.99], dtype=torch.float64)
+    q = SphericalCauchy(loc, rho)
+    expected = reference.spherical_cauchy_log_prob(value, loc, rho)
+    torch.testing.assert_close(q.log_prob(value), expected)
+    kl = kl_divergence(q, HypersphericalUniform(dim))
+    torch.testing.assert_close(kl, reference.spherical_cauchy_kl_uniform(rho, dim))
+    torch.testing.assert_close(q.entropy(), exact.log_area(dim) - kl)
+    z = q.rsample(generator=torch.Generator().manual_seed(3))
+    normal = torch.randn(6, dim, dtype=torch.float64, generator=torch.Generator().manual_seed(3))
+    uniform = torch.nn.functional.normalize(normal, dim=-1)
+    torch.testing.assert_close(z, reference.spherical_cauchy_moebius(uniform, loc, rho))
+
+
+def cosine_tail(gap: numpy.ndarray, rho: float, dim: int) -> numpy.ndarray:
+    """P(1 - mu.z <= gap): the Moebius map takes the cosine c of a uniform vector to mu.z, in order,
+    with 1 - c = (1 + rho)^2 gap / ((1 - rho)^2 + 2 rho gap)."""
+    half = (dim - 1) / 2
+    uniform = (1 + rho) ** 2 * gap / ((1 - rho) ** 2 + 2 * rho * gap)
+    return scipy.stats.beta.cdf(uniform / 2, half, half)
+
+
+# 40 tests in all: a right sampler fails one of them with a probability of 1e-6 at new seeds.
+THRESHOLD = 1e-6 / 40
+
+
+def goodness_of_fit(z: torch.Tensor, loc: torch.Tensor, rho: float) -> tuple[float, float]:
+    """p-values of the cosine with mu, and of the direction across mu."""
+    dim = z.shape[-1]
+    loc = torch.nn.functional.normalize(loc.double(), dim=-1)
+    gap = (z.double() - loc).square().sum(-1) / 2
+    along = scipy.stats.kstest(cosine_tail(gap.numpy(), rho, dim), "uniform").pvalue
+    other = torch.nn.functional.one_hot((loc.abs()).argmin(), dim).double()
+    other = torch.nn.functional.normalize(other - (other @ loc) * loc, dim=-1)
+    tangent = z.double() - loc
+    tangent = tangent - (tangent @ loc)[:, None] * loc
+    cosine = (torch.nn.functional.normalize(tangent, dim=-1) @ other).clamp(-1, 1).numpy()
+    if dim == 2:
+        return along, scipy.stats.binomtest(int((cosine > 0).sum()), len(z), 0.5).pvalue
+    half = (dim - 2) / 2
+    uniform = scipy.stats.beta.cdf((1 + cosine) / 2, half, half)
+    return along, scipy.stats.kstest(uniform, "uniform").pvalue
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.parametrize("dim", [2, 3, 10, 200])
+@pytest.mark.parametrize("rho", [0.0, 0.2, 0.8, 0.999])
+def test_goodness_of_fit(exact, dim, rho, dtype):
+    loc = exact.directions(dim, dtype=dtype)
+    generator = torch.Generator().manual_seed(dim)
+    z = SphericalCauchy(loc, rho).sample((20_000,), generator=generator)
+    assert (z.norm(dim=-1) - 1).abs().max() < 50 * torch.finfo(dtype).eps
+    assert min(goodness_of_fit(z, loc, rho)) > THRESHOLD
+
+
+@pytest.mark.parametrize("mistake", ["power", "square", "shifted"])
+def test_goodness_of_fit_sees_mistakes(exact, mistake):
+    """A wrong power of D, a forgotten square of rho, a direction that is a little off."""
+    dim, rho, loc = 10, 0.5, exact.directions(10)
+    normal = torch.randn(
+        20_000, dim, dtype=torch.float64, generator=torch.Generator().manual_seed(0)
+    )
+    u = torch.nn.functional.normalize(normal, dim=-1)
+    shifted = u + rho * loc
+    d = shifted.square().sum(-1, keepdim=True)
+    if mistake == "power":
+        z = shifted / d.sqrt()  # the projected normal's way
+    elif mistake == "square":
+        z = torch.nn.functional.normalize((1 - rho) / d * shifted + rho * loc, dim=-1)
+    else:
+        off = torch.nn.functional.normalize(loc + 0.2 * exact.directions(dim, seed=5), dim=-1)
+        z = SphericalCauchy(off, rho).sample((20_000,), generator=torch.Generator().manual_seed(0))
+    assert min(goodness_of_fit(z, loc, rho)) < THRESHOLD
+
+
+@pytest.mark.parametrize("dim", [2, 3, 6, 80])
+@pytest.mark.parametrize("rho", [0.0, 0.4, 0.9])
+def test_moments(exact, dim, rho):
+    def log_density(w):
+        return (dim - 1) * numpy.log((1 - rho**2) / (1 + rho**2 - 2 * rho * w))
+
+    mean, variance = exact.cosine_moments(log_density, dim)
+    loc = exact.directions(dim)
+    q = SphericalCauchy(loc, rho)
+    torch.testing.assert_close(q.mean, mean * loc, rtol=1e-6, atol=1e-8)
+    expected = exact.covariance(loc, mean, variance)
+    torch.testing.assert_close(q.covariance_matrix, expected, rtol=1e-5, atol=1e-7)
+    torch.testing.assert_close(q.variance, expected.diagonal(), rtol=1e-5, atol=1e-7)
+
+
+def test_density_integrates_to_one():
+    """By the trapezoid rule over the circle, and over the cosine on the sphere in R^3."""
+    angle = torch.linspace(0, 2 * math.pi, 2001, dtype=torch.float64)[:-1]
+    circle = torch.stack((angle.cos(), angle.sin()), -1)
+    q = SphericalCauchy(circle[7], 0.6)
+    assert q.log_prob(circle).exp().mean().item() * 2 * math.pi == pytest.approx(1, abs=1e-12)
+    nodes, weights = numpy.polynomial.legendre.leggauss(60)
+    w = torch.as_tensor(nodes)
+    rows = torch.stack((w, (1 - w.square()).sqrt(), torch.zeros_like(w)), -1)
+    density = SphericalCauchy(torch.eye(3).double()[0], 0.5).log_prob(rows).exp()
+    assert (density * torch.as_tensor(weights)).sum() * 2 * math.pi == pytest.approx(1, abs=1e-9)
+
+
+def test_gradients(exact):
+    loc, value = exact.directions(4, 5), exact.directions(4, 5, seed=1)
+    vector = (2 * loc).requires_grad_()
+    rho = torch.tensor([0.0, 0.3, 0.6, 0.95], dtype=torch.float64, requires_grad=True)
+
+    def unit(v):
+        return torch.nn.functional.normalize(v, dim=-1)
+
+    def draw(v, r):
+        generator = torch.Generator().manual_seed(0)
+        return SphericalCauchy(unit(v), r, validate_args=False).rsample(generator=generator)
+
+    def density(v, r):
+        return SphericalCauchy(unit(v), r, validate_args=False).log_prob(value)
+
+    assert torch.autograd.gradcheck(draw, (vector, rho))
+    assert torch.autograd.gradcheck(density, (vector, rho))
+    assert torch.autograd.gradgradcheck(density, (vector, rho))
+    for dim in (3, 4, 70):
+        inner = torch.tensor([0.1, 0.49, 0.7], dtype=torch.float64, requires_grad=True)
+        assert torch.autograd.gradcheck(lambda r, dim=dim: _moebius.kl_uniform(r, dim), inner)
+        assert torch.autograd.gradgradcheck(lambda r, dim=dim: _moebius.kl_uniform(r, dim), inner)
+
+
+def test_pathwise_gradient_of_the_mean(exact):
+    """d E[w] / d rho and d E[f] / d loc, at loc = e1 as everywhere."""
+    loc = torch.eye(6, dtype=torch.float64)[0].requires_grad_()
+    rho = torch.tensor(0.6, dtype=torch.float64, requires_grad=True)
+    target = exact.directions(6)
+    generator = torch.Generator().manual_seed(0)
+    z = SphericalCauchy(loc, rho).rsample((200_000,), generator=generator)
+    each = z @ target
+    by_samples = torch.autograd.grad(each.mean(), (loc, rho), retain_graph=True)
+    exactly = torch.autograd.grad(SphericalCauchy(loc, rho).mean @ target, (loc, rho))
+    assert by_samples[1].item() == pytest.approx(exactly[1].item(), abs=0.01)
+    tangent = torch.ones(6, dtype=torch.float64)
+    tangent[0] = 0  # along loc the two extensions off the sphere differ
+    torch.testing.assert_close(by_samples[0] * tangent, exactly[0] * tangent, atol=0.01, rtol=0)
+
+
+@pytest.mark.parametrize("dim", [2, 3, 7, 64])
+def test_kl_of_two(exact, dim):
+    """The closed form by the Moebius group, against a mean over samples; 0 for equal ones."""
+    p = SphericalCauchy(exact.directions(dim), 0.5)
+    q = SphericalCauchy(exact.directions(dim, seed=1), 0.3)
+    z = p.sample((400_000,), generator=torch.Generator().manual_seed(0))
+    each = p.log_prob(z) - q.log_prob(z)
+    error = each.std().item() / len(each) ** 0.5
+    assert kl_divergence(p, q).item() == pytest.approx(each.mean().item(), abs=5 * error)
+    torch.testing.assert_close(kl_divergence(q, p), kl_divergence(p, q))  # it is symmetric
+    uniform = HypersphericalUniform(dim, dtype=torch.float64)
+    torch.testing.assert_close(kl_divergence(uniform, p), kl_divergence(p, uniform))
+    rho = torch.tensor(0.5, dtype=torch.float64, requires_grad=True)
+    same = kl_divergence(SphericalCauchy(p.loc, rho), p)
+    assert same.item() == 0
+    assert torch.autograd.grad(same, rho)[0].item() == 0
+
+
+@pytest.mark.parametrize(("dim", "rho"), [(2, 0.4), (3, 0.9), (20, 0.6), (300, 0.3)])
+def test_fit(exact, dim, rho):
+    truth = SphericalCauchy(exact.directions(dim), rho)
+    data = truth.sample((5000,), generator=torch.Generator().manual_seed(1))
+    fitted = SphericalCauchy.fit(data)
+    assert fitted.rho.item() == pytest.approx(rho, abs=0.03)
+    assert fitted.loc @ truth.loc > 0.99
+    best = fitted.log_prob(data).mean()
+    assert best >= truth.log_prob(data).mean()
+    for other in (fitted.rho * 0.99, fitted.rho * 1.005):
+        assert SphericalCauchy(fitted.loc, other).log_prob(data).mean() < best
+    assert SphericalCauchy.fit(data[:, None].expand(-1, 2, -1)[:100]).batch_shape == (2,)
+    with pytest.raises(ValueError, match=r"SphericalCauchy\.fit.*norm 2"):
+        SphericalCauchy.fit(2 * data)
+
+
+@pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
+def test_types_compile_and_transforms(exact):
+    for dtype in (torch.float16, torch.bfloat16, torch.float32):
+        q = SphericalCauchy(exact.directions(5, 8).to(dtype), 0.5)
+        z = q.rsample()
+        assert z.dtype == q.log_prob(z).dtype == q.entropy().dtype == dtype
+        assert q.log_prob(z).isfinite().all()
+    loc, rho = exact.directions(4, 6).float(), torch.full((4,), 0.4)
+    value = exact.directions(4, 6, seed=1).float()
+
+    def loss(loc, rho):
+        q = SphericalCauchy(loc, rho)
+        kl = kl_divergence(q, HypersphericalUniform(6))
+        return q.log_prob(value).sum() + kl.sum(), q.rsample().shape
+
+    compiled, shape = torch.compile(loss, fullgraph=True)(loc, rho)
+    torch.testing.assert_close(compiled, loss(loc, rho)[0])
+    assert shape == (4, 6)
+    one = torch.func.vmap(lambda m, r, v: SphericalCauchy(m, r).log_prob(v))(loc, rho, value)
+    torch.testing.assert_close(one, SphericalCauchy(loc, rho).log_prob(value))
+    jvp = torch.func.jvp(lambda r: _moebius.kl_uniform(r, 6), (rho,), (torch.ones(4),))[1]
+    torch.testing.assert_close(jvp, torch.func.grad(lambda r: _moebius.kl_uniform(r, 6).sum())(rho))
+
+
+def test_as_a_distribution(exact):
+    q = SphericalCauchy(exact.directions(4, 3), torch.full((4, 1), 0.5).double())
+    assert q.batch_shape == (4,)
+    assert q[1:3].rho.shape == (2,)
+    assert q.expand((2, 4)).rsample((5,)).shape == (5, 2, 4, 3)
+    assert q.to(torch.float32).rho.dtype == torch.float32
+    assert repr(q) == "SphericalCauchy(loc: torch.Size([4, 3]), rho: torch.Size([4]))"
+    torch.testing.assert_close(
+        SphericalCauchy(q.loc, 0.0).log_prob(q.loc), HypersphericalUniform(3).log_prob(q.loc)
+    )
+
+
+@pytest.mark.parametrize(
+    ("rho", "message"),
+    [
+        (1.0, r"`rho` to hold values in \[0, 1\), got value 1"),
+        (-0.1, r"got value -0.1"),
+        (math.nan, "got value nan"),
+        (torch.ones(3), "`rho` to broadcast"),
+    ],
+)
+def test_mistakes(rho, message):
+    with pytest.raises(ValueError, match=message):
+        SphericalCauchy(torch.eye(2)[:1].expand(5, 2), rho)
+    with pytest.raises(ValueError, match="`loc` to hold unit vectors"):
+        SphericalCauchy(torch.ones(2), 0.5)
