@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 from benchmarks.laboratory import Laboratory
 from benchmarks.plan import SECTIONS, Plan
+from svmf.benchmarking.cases import parse_shape
 from svmf.cli import Parser, guarded
-from svmf.cli.bench import add_case_arguments, checked_options, finish
+from svmf.cli.bench import add_case_arguments, checked_cases, chosen, finish
 from svmf.errors import ConfigError
 from svmf.progress import ProgressLine
 
@@ -71,7 +72,14 @@ def _plan(args: argparse.Namespace) -> Plan:
         raise ConfigError("--goals: goes without --op, --dtype, --threads and --device")
     ops = tuple(op for op in ("sample", "step") if not args.op or op in args.op)
     return Plan(
-        **checked_options(args, ops),
+        cases=checked_cases(args, ops),
+        chosen=chosen(args),
+        shapes=[parse_shape(text) for text in args.shape],
+        kappas=args.kappa,
+        device=args.device,
+        quick=args.quick,
+        cpu_time=args.cpu_time,
+        seconds=args.seconds,
         sections=args.op,
         goals=args.goals,
         statistic="smallest" if args.minima else "median",

@@ -15,9 +15,8 @@ import svmf.reference
 from benchmarks.peers import BY_NAME
 from benchmarks.special import SPECIAL_OPS, special_calls
 from benchmarks.training_models import make_steps
-from svmf.benchmarking.candidates import SLOW_ELEMENTS
-from svmf.benchmarking.latent import concentration, direction, incoming
-from svmf.benchmarking.shapes import Case, Shape
+from svmf.benchmarking.cases import Case, Shape
+from svmf.benchmarking.sampler import SLOW_ELEMENTS, concentration, direction, incoming
 
 SHAPES = (Shape(1, 64, 10), Shape(1, 8192, 10), Shape(1, 1024, 64), Shape(1, 8192, 512))
 VALUES = 20_000  # numbers that a function without randomness is given
@@ -38,7 +37,7 @@ def test_sampler(benchmark, shape: Shape, op: str, name: str) -> None:
     """float32, kappa 50; vmf_rsample_kl with its backward pass, as in a training step."""
     case, candidate = Case(op, shape), BY_NAME[name]
     if not candidate.applies(case):
-        pytest.skip(f"{name} is measured up to {candidate.most_elements} elements")
+        pytest.skip(f"{name} is measured up to {SLOW_ELEMENTS} elements")
     benchmark.group = str(case)
     benchmark(candidate.calls[op](case))
 

@@ -29,7 +29,7 @@ from benchmarks.sampler_goals import (
     Column,
     measure_cell,
 )
-from svmf.benchmarking.shapes import parse_shape
+from svmf.benchmarking.cases import parse_shape
 from svmf.errors import ConfigError
 
 

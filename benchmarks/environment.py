@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import svmf
-from svmf.benchmarking import environment as installed
+from svmf.benchmarking import report
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -29,7 +29,7 @@ def _commit() -> str:
 
 
 def environment(device: str = "cpu") -> dict[str, str]:
-    return {**installed.environment(device), "commit": _commit()}
+    return {**report.environment(device), "commit": _commit()}
 
 
 def describe_environment(device: str = "cpu") -> str:

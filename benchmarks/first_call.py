@@ -8,7 +8,8 @@ import time
 from collections.abc import Mapping, Sequence
 
 from benchmarks.fresh_process import records_of_fresh_process
-from svmf.benchmarking.tables import table, time_text
+from benchmarks.texts import time_text
+from svmf.benchmarking.report import table
 
 _LATER_CALLS = 20
 _PROGRAM = """
@@ -32,23 +33,24 @@ def print_records(import_torch: float, import_svmf: float) -> None:
     """The work of the fresh process."""
     import torch
 
-    from svmf.benchmarking import latent
-    from svmf.benchmarking.shapes import Case, Shape
+    from benchmarks.peers import BY_NAME
+    from svmf.benchmarking.cases import Case, Shape
 
     torch.set_num_threads(1)
-    small = Case("step", Shape(1, 64, 10))
+    shape = Shape(1, 64, 10)
     steps = {
-        "a multiplication 64 x 10": latent.copy_step(small),
-        "Normal' 64 x 10": latent.normal_step(small, validate=False),
-        "svmf 64 x 10": latent.svmf_step(small),
-        "svmf 64 x 11, another m": latent.svmf_step(Case("step", Shape(1, 64, 11))),
-        "svmf 64 x 10 in float64": latent.svmf_step(Case("step", Shape(1, 64, 10), 50, "float64")),
+        "a multiplication 64 x 10": ("copy", Case("step", shape)),
+        "Normal' 64 x 10": ("Normal'", Case("step", shape)),
+        "svmf 64 x 10": ("svmf", Case("step", shape)),
+        "svmf 64 x 11, another m": ("svmf", Case("step", Shape(1, 64, 11))),
+        "svmf 64 x 10 in float64": ("svmf", Case("step", shape, dtype="float64")),
     }
     records: list[dict[str, object]] = [
         {"what": "import torch", "first": import_torch, "later": None},
         {"what": "import svmf after it", "first": import_svmf, "later": None},
     ]
-    for name, call in steps.items():
+    calls = {what: BY_NAME[name].calls["step"](case) for what, (name, case) in steps.items()}
+    for name, call in calls.items():
         times = []
         for _ in range(1 + _LATER_CALLS):
             begin = time.perf_counter()

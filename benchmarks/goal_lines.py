@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 
-from svmf.benchmarking.tables import ratio_text, table
+from svmf.benchmarking.report import ratio_text, table
 
 
 @dataclass

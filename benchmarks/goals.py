@@ -3,15 +3,12 @@
 
 from collections.abc import Mapping, Sequence
 
-import torch
-from torch.distributions import kl_divergence
-
 from benchmarks import training_step
 from benchmarks.goal_lines import GoalLine
 from benchmarks.graph_epochs import GraphRun
+from benchmarks.peers import BY_NAME, class_calls
 from benchmarks.special import KL, LOG_IV, SpecialTiming
-from svmf.benchmarking import latent
-from svmf.benchmarking.shapes import Case, Shape
+from svmf.benchmarking.cases import Case, Shape
 from svmf.benchmarking.timing import Timing, choose_clock, threads, time_interleaved
 
 # data, epochs of the goal, epochs that are run, seconds, bytes
@@ -38,27 +35,11 @@ def special_goals(timings: Sequence[SpecialTiming], statistic: str) -> list[Goal
 def measure_class_step(seconds: float, cpu_time: bool = False) -> dict[str, Timing]:
     """The latent part of a step as users of torch.distributions write it, at a small batch."""
     calls = {
-        "class": latent.class_step(_SMALL_BATCH),
-        "class'": _class_step_unchecked(),
-        "Normal": latent.normal_step(_SMALL_BATCH),
-        "copy": latent.copy_step(_SMALL_BATCH),
+        name: BY_NAME[name].calls["step"](_SMALL_BATCH) for name in ("class", "Normal", "copy")
     }
+    calls["class'"] = class_calls(False)["step"](_SMALL_BATCH)
     with threads(1):
         return time_interleaved(calls, seconds=seconds, clock=choose_clock(cpu_time))
-
-
-def _class_step_unchecked() -> latent.Call:
-    from svmf.distributions import HypersphericalUniform, VonMisesFisher
-
-    loc, kappa = latent.direction(_SMALL_BATCH), latent.concentration(_SMALL_BATCH)
-    gradients, prior = latent.incoming(_SMALL_BATCH), HypersphericalUniform(_SMALL_BATCH.shape.m)
-
-    def call() -> object:
-        posterior = VonMisesFisher(loc, kappa, validate_args=False)
-        z = posterior.rsample()
-        return torch.autograd.grad((z, kl_divergence(posterior, prior)), (loc, kappa), gradients)
-
-    return call
 
 
 def class_goals(timings: Mapping[str, Timing], statistic: str) -> list[GoalLine]:

@@ -8,8 +8,10 @@ squares of relative deviations, so that a call of 20 us counts as much as one of
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from svmf.benchmarking.sampling import TITLES, Measurement
-from svmf.benchmarking.tables import table, time_text
+from benchmarks.texts import time_text
+from svmf.benchmarking.cases import TITLES
+from svmf.benchmarking.report import table
+from svmf.benchmarking.sampler import Measurement
 
 QUANTITIES = ("rows", "m", "samples", "threads")
 CANDIDATES = ("svmf", "Normal'")

@@ -11,12 +11,11 @@ from dataclasses import dataclass, field
 from benchmarks import memory, special
 from benchmarks.first_call import measure_first_call
 from benchmarks.measure_goals import measure_all_goals, measure_some_goals
-from benchmarks.peers import CANDIDATES
+from benchmarks.peers import CANDIDATES, Peer
 from benchmarks.plan import Plan
 from benchmarks.report import SECTION_TITLES, LaboratoryReport
 from benchmarks.training_step import REFERENCE
-from svmf.benchmarking.candidates import installed
-from svmf.benchmarking.session import measure_cases
+from svmf.benchmarking.sampler import installed, measure_cases
 from svmf.benchmarking.timing import choose_clock, threads, time_interleaved
 from svmf.progress import ProgressLine
 
@@ -90,17 +89,23 @@ class Laboratory:
         self.progress.update((time.monotonic() - self._start) / (self.plan.minutes * 60), text)
 
     def _sampling(self) -> None:
-        candidates, missing = installed(CANDIDATES)
-        for line in missing:
-            self.note(line)
+        plan, candidates = self.plan, installed(CANDIDATES, self.note)
         measured = measure_cases(
-            self.plan,
-            candidates,
-            tell=lambda _share, case: self.tell(case),
-            note=self.note,
-            go_on=lambda: self.plan.chosen or self.time_left(_SAMPLING_SHARE),
+            plan.cases, candidates, lambda _, case: self.tell(case), plan.seconds, plan.cpu_time
         )
-        self.report.sampling.extend(measured)
+        try:
+            for left in range(len(plan.cases), 0, -1):
+                if not plan.chosen and not self.time_left(_SAMPLING_SHARE):
+                    total = len(plan.cases)
+                    self.note(
+                        f"time is short: {left} of {total} cases were not measured (--minutes)"
+                    )
+                    break
+                self.report.sampling.append(next(measured))
+        finally:
+            for peer in candidates:
+                if isinstance(peer, Peer) and peer.failures:
+                    self.note(f"{peer.name}: left out where it fails, first at {peer.failures[0]}")
 
     def _special_ops(self) -> list[special.SpecialOp]:
         plan = self.plan

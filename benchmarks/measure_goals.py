@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from benchmarks import goals, special
 from benchmarks.graph_epochs import measure_graph
 from benchmarks.sampler_goals import KAPPAS, QUICK_SHAPES, SHAPES, measure_cell
-from svmf.benchmarking.shapes import Shape
+from svmf.benchmarking.cases import Shape
 
 if TYPE_CHECKING:
     from benchmarks.laboratory import Laboratory

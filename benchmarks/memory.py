@@ -18,9 +18,8 @@ import torch
 
 from benchmarks.fresh_process import records_of_fresh_process
 from benchmarks.peers import BY_NAME
-from svmf.benchmarking.sampling import TITLES
-from svmf.benchmarking.shapes import Case, Shape
-from svmf.benchmarking.tables import table
+from svmf.benchmarking.cases import TITLES, Case, Shape
+from svmf.benchmarking.report import table
 
 NAMES = ("svmf", "Normal'", "reference", "published")
 SHAPES = (Shape(1, 131072, 10), Shape(1, 16384, 64))
@@ -60,7 +59,7 @@ def _records(shapes: Sequence[Shape], device: str) -> list[dict[str, object]]:
 
 
 def _record(case: Case, name: str, peak: int) -> dict[str, object]:
-    output = case.shape.elements * case.torch_dtype.itemsize
+    output = case.shape.elements * case.like["dtype"].itemsize
     return {
         "op": case.op,
         "shape": str(case.shape),

@@ -4,17 +4,17 @@ SciPy."""
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from benchmarks.growth import QUANTITIES, Growth
 from benchmarks.special import KL, LOG_IV, SpecialTiming
-from svmf.benchmarking.plots import PANEL_SIZE, legend
-from svmf.benchmarking.sampling import TITLES
+from svmf.benchmarking.cases import TITLES
 from svmf.plots import new_figure, save_figure
 
 
 def growth_figure(lines: Sequence[Growth], path: Path) -> Path:
     """Time of a call over rows, m, samples and threads, with the fitted lines."""
-    figure = new_figure(PANEL_SIZE * len(QUANTITIES), 3.7)
+    figure = new_figure(3.6 * len(QUANTITIES), 3.7)
     styles = {("sample", "svmf"): "C0", ("step", "svmf"): "C3", ("sample", "Normal'"): "C7",
               ("step", "Normal'"): "C8"}  # fmt: skip
     for position, quantity in enumerate(QUANTITIES):
@@ -44,6 +44,15 @@ def growth_figure(lines: Sequence[Growth], path: Path) -> Path:
     )
     legend(figure)
     return save_figure(figure, path)
+
+
+def legend(figure: Any) -> None:
+    """One legend for all panels, below them."""
+    entries: dict[str, Any] = {}
+    for axes in figure.axes:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            entries.setdefault(label, handle)
+    figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=6, fontsize=8)
 
 
 def _between(x: Sequence[float], points: int = 50) -> list[float]:

@@ -7,10 +7,9 @@ from dataclasses import asdict, dataclass, field
 
 from benchmarks.goal_lines import GoalLine
 from benchmarks.peers import BY_NAME
-from svmf.benchmarking.candidates import SLOW_ELEMENTS, measure
-from svmf.benchmarking.sampling import TITLES
-from svmf.benchmarking.shapes import Case, Shape
-from svmf.benchmarking.tables import ratio_of
+from svmf.benchmarking.cases import TITLES, Case, Shape
+from svmf.benchmarking.report import ratio_of
+from svmf.benchmarking.sampler import SLOW_ELEMENTS, measure
 from svmf.benchmarking.timing import Timing
 
 BATCHES = (64, 1024, 8192)
@@ -154,7 +153,7 @@ def _take(
     cpu_time: bool,
 ) -> None:
     candidates = [BY_NAME[name] for name in names if BY_NAME[name].missing() is None]
-    timings = measure(case, candidates, seconds=seconds, failures={}, cpu_time=cpu_time)
+    timings = measure(case, candidates, seconds=seconds, cpu_time=cpu_time)
     for name, timing in timings.items():
         into[case.op, name, case.threads] = timing
 

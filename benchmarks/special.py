@@ -16,7 +16,7 @@ from torch import Tensor
 
 import svmf.functional as F
 from svmf._inventory import BESSEL, OF_KAPPA, OF_ROWS, PATHWISE, is_public
-from svmf.benchmarking.tables import number_text, ratio_of, ratio_text, table
+from svmf.benchmarking.report import number_text, ratio_of, ratio_text, table
 from svmf.benchmarking.timing import Timing, choose_clock, threads, time_interleaved
 
 DIMENSIONS = (3, 5, 10, 20, 40, 64, 65, 128)

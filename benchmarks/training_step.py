@@ -5,7 +5,8 @@ is compared, and the table. The models are in training_models.py."""
 
 from collections.abc import Mapping
 
-from svmf.benchmarking.tables import ratio_text, table, time_text
+from benchmarks.texts import time_text
+from svmf.benchmarking.report import ratio_text, table
 from svmf.benchmarking.timing import Timing
 
 PIXELS, BATCH, DIM = 784, 64, 10

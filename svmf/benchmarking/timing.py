@@ -13,10 +13,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 
 import torch
 
+Call = Callable[[], object]
 _MOST_CALLS = 1000
 
 
@@ -56,40 +56,37 @@ def choose_clock(cpu_time: bool, count: int = 1, device: str = "cpu") -> Callabl
     return time.process_time if own else time.perf_counter
 
 
-class _Candidate:
-    """A call, the number of calls in a block, and the blocks so far."""
+class _Series:
+    """The blocks of one call. The first call stands apart; the size of a block is found twice,
+    because the second call is often slower than those that follow."""
 
     def __init__(
-        self,
-        call: Callable[[], object],
-        block_seconds: float,
-        wait: Callable[[], object],
-        clock: Callable[[], float],
+        self, call: Call, block_seconds: float, device: str, clock: Callable[[], float]
     ) -> None:
-        self._call, self._wait, self._clock, self._size = call, wait, clock, 1
+        self._call, self._clock, self._size = call, clock, 1
+        self._device = device if device.startswith("cuda") else None
         self.blocks: list[float] = []
         self.spent = 0.0
         self.first = self._run()
-        # a warm-up that also finds the size of a block; the second call is often slower than those
-        # that follow, so the size is found twice
         for _ in range(2):
             self._size = max(1, min(_MOST_CALLS, int(block_seconds / max(self._run(), 1e-7))))
             if self._size == 1:
                 break
 
     def _run(self) -> float:
-        """Seconds per call of one block."""
-        self._wait()
+        """Seconds per call of one block, which on a GPU ends when the GPU has finished."""
+        if self._device:
+            torch.cuda.synchronize(self._device)
         start = self._clock()
         for _ in range(self._size):
             self._call()
-        self._wait()
+        if self._device:
+            torch.cuda.synchronize(self._device)
         return (self._clock() - start) / self._size
 
     def run_block(self) -> None:
-        seconds = self._run()
-        self.blocks.append(seconds)
-        self.spent += seconds * self._size
+        self.blocks.append(self._run())
+        self.spent += self.blocks[-1] * self._size
 
     def timing(self) -> Timing:
         low, median, high = statistics.quantiles(self.blocks, n=4, method="inclusive")
@@ -97,43 +94,27 @@ class _Candidate:
 
 
 def time_interleaved(
-    candidates: Mapping[str, Callable[[], object]],
+    calls: Mapping[str, Call],
     *,
     seconds: float = 0.5,
     block_seconds: float = 1e-3,
     least_blocks: int = 5,
     device: str = "cpu",
     clock: Callable[[], float] = time.perf_counter,
-    on_error: Callable[[str, Exception], None] | None = None,
 ) -> dict[str, Timing]:
-    """Times the candidates by turns for about `seconds` in all, each at least `least_blocks`
-    blocks. A candidate that has had its share of the time sits out; one that raises in its first
-    calls is left out if `on_error` (name, error) returns. `clock`: see choose_clock."""
-    wait = partial(torch.cuda.synchronize, device) if device.startswith("cuda") else _nothing
-    running: dict[str, _Candidate] = {}
-    for name, call in candidates.items():
-        try:
-            running[name] = _Candidate(call, block_seconds, wait, clock)
-        except Exception as error:
-            if on_error is None:
-                raise
-            on_error(name, error)
+    """Times the calls by turns for about `seconds` in all, each at least `least_blocks` blocks. One
+    that has had its share of the time sits out. `clock`: see choose_clock."""
+    running = {name: _Series(call, block_seconds, device, clock) for name, call in calls.items()}
     share = seconds / max(1, len(running))
-    enabled = gc.isenabled()
+    waiting, turns, enabled = list(running.values()), random.Random(0), gc.isenabled()
     gc.disable()
     try:
-        waiting = list(running.values())
-        turns = random.Random(0)
         while waiting:
             turns.shuffle(waiting)  # nobody always follows one that has emptied the caches
-            for candidate in waiting:
-                candidate.run_block()
-            waiting = [c for c in waiting if c.spent < share or len(c.blocks) < least_blocks]
+            for series in waiting:
+                series.run_block()
+            waiting = [s for s in waiting if s.spent < share or len(s.blocks) < least_blocks]
     finally:
         if enabled:
             gc.enable()
-    return {name: candidate.timing() for name, candidate in running.items()}
-
-
-def _nothing() -> None:
-    """The CPU has finished when a call returns."""
+    return {name: series.timing() for name, series in running.items()}

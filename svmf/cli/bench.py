@@ -2,15 +2,19 @@
 """`svmf bench`: how fast is the sampler on this machine, against what one would use instead?"""
 
 import argparse
+import itertools
+import json
 import math
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from svmf.errors import ConfigError
+from svmf.errors import ConfigError, RunError
 
 if TYPE_CHECKING:
+    from svmf.benchmarking.cases import Case
     from svmf.benchmarking.report import Report
 
 HELP = "measure the sampler's speed on this machine, side by side with the alternatives"
@@ -23,6 +27,7 @@ EXAMPLES = (
     "special functions, memory, training steps and goals: `python -m benchmarks` in a checkout",
 )
 _OPS = ("sample", "step")
+_MOVED = ("goals", "minima", "minutes")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,8 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--op", nargs="+", metavar="NAME", default=[], help="sample or step (sample, KL, backward)"
     )
     add_case_arguments(parser)
-    for option in ("--goals", "--minima", "--minutes"):
-        parser.add_argument(option, nargs="?", const="", help=argparse.SUPPRESS)
+    for option in _MOVED:
+        parser.add_argument(f"--{option}", nargs="?", const="", help=argparse.SUPPRESS)
 
 
 def add_case_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +62,7 @@ def add_case_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    for option in ("goals", "minima", "minutes"):
+    for option in _MOVED:
         if getattr(args, option) is not None:
             raise ConfigError(
                 f"--{option}: moved to `python -m benchmarks --{option}` in a checkout of svmf"
@@ -68,32 +73,33 @@ def run(args: argparse.Namespace) -> int:
                 f"--op: expected one of {', '.join(_OPS)}, got {name!r} (other operations: "
                 "`python -m benchmarks` in a checkout of svmf)"
             )
-    options = checked_options(args, args.op or _OPS)
-    from svmf.benchmarking.candidates import CANDIDATES, installed
+    cases = checked_cases(args, args.op or _OPS)
     from svmf.benchmarking.report import Report
-    from svmf.benchmarking.session import Request, measure_cases
+    from svmf.benchmarking.sampler import CANDIDATES, installed, measure_cases
     from svmf.progress import ProgressLine
 
-    request = Request(**options)
-    report, progress = Report(request.device, request.cpu_time), ProgressLine()
+    report, progress = Report(args.device, args.cpu_time), ProgressLine()
     print(report.heading(), flush=True)
-    candidates, report.notes = installed(CANDIDATES)
+    candidates = installed(CANDIDATES, report.notes.append)
     try:
         report.sampling.extend(
-            measure_cases(request, candidates, tell=progress.update, note=report.notes.append)
+            measure_cases(cases, candidates, progress.update, args.seconds, args.cpu_time)
         )
     except KeyboardInterrupt:
         report.interrupted = True
     progress.close()
-    for note in report.notes:
-        print(note)
-    for table in report.tables().values():
-        print(f"\n{table}")
+    for text in [*report.notes, *(f"\n{table}" for table in report.tables().values())]:
+        print(text)
     return finish(report, args, plots=True)
 
 
-def checked_options(args: argparse.Namespace, ops: Sequence[str]) -> dict[str, Any]:
-    """The options as fields of a Request, checked."""
+def chosen(args: argparse.Namespace) -> bool:
+    """Whether values were chosen, so that nothing is swept."""
+    return bool(args.shape or args.kappa or args.dtype or args.threads)
+
+
+def checked_cases(args: argparse.Namespace, ops: Sequence[str]) -> "list[tuple[str, Case]]":
+    """The options checked, and what they ask for as (the quantity that varies, case)."""
     for kappa in args.kappa:
         if not (math.isfinite(kappa) and kappa >= 0):
             raise ConfigError(f"--kappa: expected finite numbers of at least 0, got {kappa:g}")
@@ -107,42 +113,44 @@ def checked_options(args: argparse.Namespace, ops: Sequence[str]) -> dict[str, A
 
     import torch
 
-    from svmf.benchmarking.report import check_writable
-    from svmf.benchmarking.shapes import parse_shape
+    from svmf.benchmarking.cases import Case, parse_shape, usual_cases
+    from svmf.training.files import named_trouble
 
     if args.device != "cpu" and not torch.cuda.is_available():
         raise ConfigError(f"--device {args.device}: no CUDA device is available")
-    shapes = [parse_shape(text) for text in args.shape]
-    if args.json:
-        check_writable(Path(args.json))
+    shapes = [parse_shape(text) for text in args.shape or ["8192x10"]]
+    if args.json:  # says so before the work, not after it
+        path = Path(args.json)
+        with named_trouble(path, "cannot be written"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        if not os.access(path if path.exists() else path.parent, os.W_OK) or path.is_dir():
+            raise RunError(f"{path}: cannot be written")
     torch.manual_seed(0)
-    return {
-        "ops": ops,
-        "shapes": shapes,
-        "kappas": args.kappa,
-        "dtypes": args.dtype,
-        "threads": args.threads,
-        "device": args.device,
-        "quick": args.quick,
-        "cpu_time": args.cpu_time,
-        "seconds": args.seconds or (0.15 if args.quick else 0.4),
-    }
+    args.seconds = args.seconds or (0.15 if args.quick else 0.4)
+    if not chosen(args):
+        return usual_cases(ops, args.quick, args.device)
+    return [
+        ("", Case(*values, args.device))
+        for values in itertools.product(
+            ops, shapes, args.kappa or [50.0], args.dtype or ["float32"], args.threads or [1]
+        )
+    ]
 
 
 def finish(report: "Report", args: argparse.Namespace, plots: bool) -> int:
     """Writes the files that were asked for; the exit code."""
-    from svmf.benchmarking import report as reports
+    from svmf.training.files import named_trouble
 
     if report.interrupted:
         print("\nsvmf bench: interrupted; the tables show what was measured", file=sys.stderr)
     if args.json:
-        reports.write_json(report, Path(args.json))
+        with named_trouble(Path(args.json), "cannot be written"):
+            Path(args.json).write_text(json.dumps(report.as_json(), indent=1) + "\n")
         print(f"\ntimes  {args.json}")
     try:
-        figures = reports.write_plots(report, Path(args.out)) if plots else []
+        with named_trouble(Path(args.out), "cannot be written"):
+            for figure in report.plots(Path(args.out)) if plots else []:
+                print(f"plot   {figure}")
     except ModuleNotFoundError as error:
         print(f"\nplots: skipped, the package {error.name} is not installed")
-        figures = []
-    for figure in figures:
-        print(f"plot   {figure}")
     return 130 if report.interrupted else 0

@@ -8,12 +8,12 @@ import numpy
 import pytest
 import torch
 
-import svmf.benchmarking.candidates as candidates
+import svmf.benchmarking.sampler as sampler
 import svmf.compat.hyperspherical_vae.distributions as compat
-from benchmarks.peers import BY_NAME, CANDIDATES
+from benchmarks.peers import BY_NAME, CANDIDATES, Peer
 from benchmarks.special import SPECIAL_OPS, special_calls
-from svmf.benchmarking.candidates import installed, measure
-from svmf.benchmarking.shapes import Case, Shape
+from svmf.benchmarking.cases import Case, Shape
+from svmf.benchmarking.sampler import Candidate, installed, measure
 from svmf.distributions import HypersphericalUniform, PowerSpherical
 
 SHAPES = [Shape(1, 3, 4), Shape(2, 3, 4)]
@@ -46,7 +46,7 @@ def test_samples_have_the_shape_of_the_case(name, shape):
         case = Case("sample", shape, 20.0, dtype)
         z = result(name, case)
         assert z.shape == (*shape.sample_shape, 3, 4)
-        assert z.dtype == case.torch_dtype
+        assert z.dtype == case.like["dtype"]
         if name in VMF:
             torch.testing.assert_close(
                 z.norm(dim=-1), torch.ones_like(z[..., 0]), rtol=0, atol=1e-4
@@ -72,8 +72,9 @@ def test_scipy_samples():
 
 
 def test_a_missing_package_is_one_line(monkeypatch):
-    monkeypatch.setattr(candidates.importlib.util, "find_spec", lambda name: None)
-    found, lines = installed(CANDIDATES)
+    monkeypatch.setattr(sampler.importlib.util, "find_spec", lambda name: None)
+    lines: list[str] = []
+    found = installed(CANDIDATES, lines.append)
     assert [c.name for c in found] == [c.name for c in CANDIDATES if not c.packages]
     assert "TFP: skipped, the package tensorflow_probability is not installed" in lines
     assert len(lines) + len(found) == len(CANDIDATES)
@@ -83,15 +84,14 @@ def test_a_competitor_that_fails_is_left_out_with_its_reason():
     def refuse(case):
         raise NotImplementedError("not for you\nin two lines")
 
-    broken = candidates.Candidate("other", "", {"sample": refuse}, packages=("numpy",))
-    failures: dict[str, str] = {}
-    case = Case("sample", Shape(1, 2, 3))
-    timings = measure(case, [BY_NAME["randn"], broken], seconds=0.002, failures=failures)
-    assert list(timings) == ["randn"]
-    assert failures["other"].endswith("NotImplementedError: not for you")
-    ours = candidates.Candidate("svmf", "", {"sample": refuse})
-    with pytest.raises(NotImplementedError):
-        measure(case, [ours], seconds=0.002, failures=failures)
+    for calls in ({"sample": refuse}, {"sample": lambda case: lambda: refuse(case)}):
+        broken = Peer("other", calls, packages=("numpy",))
+        case = Case("sample", Shape(1, 2, 3))
+        timings = measure(case, [BY_NAME["randn"], broken], seconds=0.002)
+        assert list(timings) == ["randn"]
+        assert broken.failures[0].endswith("NotImplementedError: not for you")
+        with pytest.raises(NotImplementedError):
+            measure(case, [Candidate("svmf", calls)], seconds=0.002)
 
 
 def test_slow_candidates_are_spared_large_shapes():

@@ -13,10 +13,10 @@ from helpers.paths import PROJECT
 from benchmarks import laboratory, measure_goals
 from benchmarks.__main__ import main
 from benchmarks.graph_epochs import measure_graph
+from benchmarks.report import LaboratoryReport
 from benchmarks.training_models import epoch_overhead
-from svmf.benchmarking import session, sweeps
-from svmf.benchmarking.shapes import Shape
-from svmf.benchmarking.sweeps import Sweep
+from svmf.benchmarking import cases, sampler
+from svmf.benchmarking.cases import Shape
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -31,16 +31,15 @@ def in_own_folder(tmp_path, monkeypatch):
 @pytest.fixture
 def small_sweeps(monkeypatch):
     """Two values of each quantity, at shapes that take no time."""
-    shape = [Shape(1, 4, 3)]
     few = [
-        Sweep("m", (2, 3), (2, 3), shape),
-        Sweep("rows", (1, 8), (1, 8), shape),
-        Sweep("samples", (1, 2), (1, 2), shape),
-        Sweep("threads", (1, 2), (1, 2), shape),
-        Sweep("kappa", (0.1, 1e6), (0.1, 1e6), shape),
-        Sweep("dtype", ("float64",), ("float64",), shape),
+        ("m", ["4x3"], [2, 3]),
+        ("rows", ["4x3"], [1, 8]),
+        ("samples", ["4x3"], [1, 2]),
+        ("threads", ["4x3"], [1, 2]),
+        ("kappa", ["4x3"], [0.1, 1e6]),
+        ("dtype", ["4x3"], ["float64"]),
     ]
-    monkeypatch.setattr(sweeps, "sweeps", lambda device: few)
+    monkeypatch.setattr(cases, "sweeps", lambda quick: few)
 
 
 def bench(capsys, *arguments):
@@ -162,7 +161,7 @@ def test_goals_at_one_shape(capsys):
 
 @pytest.mark.usefixtures("small_sweeps")
 def test_interruption_prints_what_there_is(capsys, monkeypatch):
-    original, calls = session.measure, []
+    original, calls = sampler.measure, []
 
     def measure_twice(case, *args, **kwargs):
         calls.append(case)
@@ -170,7 +169,7 @@ def test_interruption_prints_what_there_is(capsys, monkeypatch):
             raise KeyboardInterrupt
         return original(case, *args, **kwargs)
 
-    monkeypatch.setattr(session, "measure", measure_twice)
+    monkeypatch.setattr(sampler, "measure", measure_twice)
     code, out, err = bench(capsys, "--seconds", "0.005", "--json", "bench.json")
     assert code == 130
     assert "| 4 x 2" in out
@@ -191,7 +190,7 @@ def test_plots_without_matplotlib(capsys, monkeypatch):
     def missing(report, folder):
         raise ModuleNotFoundError(name="matplotlib")
 
-    monkeypatch.setattr("svmf.benchmarking.report.write_plots", missing)
+    monkeypatch.setattr(LaboratoryReport, "plots", missing)
     code, out, _ = bench(capsys, "--op", "sample", "--shape", "4x3", "--seconds", "0.005")
     assert code == 0
     assert "plots: skipped, the package matplotlib is not installed" in out

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.first_call import first_call_table, measure_first_call
 from benchmarks.memory import measure_memory, memory_table
-from svmf.benchmarking.shapes import Shape
+from svmf.benchmarking.cases import Shape
 
 pytestmark = pytest.mark.alone
 

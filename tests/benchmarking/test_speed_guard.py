@@ -15,8 +15,8 @@ import time
 import pytest
 
 import svmf
-from svmf.benchmarking.candidates import CANDIDATES
-from svmf.benchmarking.shapes import Case, parse_shape
+from svmf.benchmarking.cases import Case, parse_shape
+from svmf.benchmarking.sampler import CANDIDATES
 from svmf.benchmarking.timing import time_interleaved
 
 INFO = svmf.build_info()

@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 from helpers.commands import WITH_TORCH_ALONE, run
 
-from svmf.benchmarking import session, sweeps
-from svmf.benchmarking.shapes import Shape
-from svmf.benchmarking.sweeps import Sweep
+from svmf.benchmarking import cases, sampler
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -25,11 +23,11 @@ def in_own_folder(tmp_path, monkeypatch):
 def small_sweeps(monkeypatch):
     """Two values of some quantities, at shapes that take no time."""
     few = [
-        Sweep("m", (2, 3), (2, 3), [Shape(1, 4, 3)]),
-        Sweep("rows", (1, 8), (1, 8), [Shape(1, 4, 3)]),
-        Sweep("kappa", (0.1, 1e6), (0.1, 1e6), [Shape(1, 4, 3)]),
+        ("m", ["4x3"], [2, 3]),
+        ("rows", ["4x3"], [1, 8]),
+        ("kappa", ["4x3"], [0.1, 1e6]),
     ]
-    monkeypatch.setattr(sweeps, "sweeps", lambda device: few)
+    monkeypatch.setattr(cases, "sweeps", lambda quick: few)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +74,7 @@ def test_tables_plots_and_json(capsys):
 
 @pytest.mark.usefixtures("small_sweeps")
 def test_interruption_prints_what_there_is(capsys, monkeypatch):
-    original, calls = session.measure, []
+    original, calls = sampler.measure, []
 
     def measure_twice(case, *args, **kwargs):
         calls.append(case)
@@ -84,7 +82,7 @@ def test_interruption_prints_what_there_is(capsys, monkeypatch):
             raise KeyboardInterrupt
         return original(case, *args, **kwargs)
 
-    monkeypatch.setattr(session, "measure", measure_twice)
+    monkeypatch.setattr(sampler, "measure", measure_twice)
     code, out, err = run(capsys, "bench", "--seconds", "0.005", "--json", "bench.json")
     assert code == 130
     assert "| 4 x 2" in out
