@@ -17,10 +17,10 @@ export SVMF_CUDA ?= $(if $(shell command -v nvidia-smi),AUTO,OFF)
 SOURCES := $(shell find csrc cmake -type f) CMakeLists.txt setup.py pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help install quick test test-all test-statistics fuzz demo bench lint format docs cuda test-cuda bench-cuda wheel clean
+.PHONY: help install quick test test-all test-statistics fuzz test-aarch64 demo bench lint format docs cuda test-cuda bench-cuda wheel clean
 
 help:  ## list the targets
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
+	@grep -E '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
 
 $(VENV)/.requirements: requirements-dev.txt requirements-lock.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -74,6 +74,10 @@ fuzz: install $(FUZZ_MODULE)  ## throw FUZZ_CALLS random calls at every op and d
 	LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libubsan.so)" \
 	  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 OMP_WAIT_POLICY=PASSIVE \
 	  $(BIN)/python tests/fuzz --module $(FUZZ_MODULE) --calls $(FUZZ_CALLS) --seed $(FUZZ_SEED)
+
+test-aarch64: install  ## run the row kernels for 64-bit ARM under qemu (needs a cross compiler and qemu-user)
+	@$(BIN)/python tests/helpers/aarch64.py
+	$(BIN)/python -m pytest tests/aarch64 -m slow
 
 demo: install  ## run the demonstration: results and a picture in demo_output/
 	$(BIN)/svmf demo

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # Flags of every C++ file. No fast-math: results are promised to a few ulp, and nan and inf are part of the contract.
 # -ffp-contract=off: an fma is written where it is meant, so that results do not depend on the optimiser.
+svmf_clang_flags(svmf_common_flags -O3 -fno-math-errno -fno-trapping-math -ffp-contract=off
+  -Wall -Wextra -Wno-psabi -Wno-unknown-pragmas)
 add_library(svmf_compile_options INTERFACE)
-target_compile_options(svmf_compile_options INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-O3 -fno-math-errno -fno-trapping-math -ffp-contract=off
-    -Wall -Wextra -Wno-psabi -Wno-unknown-pragmas>)
+target_compile_options(svmf_compile_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${svmf_common_flags}>")
 if(SVMF_WERROR)
   target_compile_options(svmf_compile_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
 endif()

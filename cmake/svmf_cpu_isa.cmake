@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: MIT
 # One object library per CPU instruction set from the same row-kernel sources; csrc/cpu/isa.cpp chooses at load time.
-# The build machine's own CPU is never asked.
+# The build machine's own CPU is never asked. The baseline is what every processor of the architecture has: SSE2 on
+# x86-64, NEON on 64-bit ARM, and generic vectors elsewhere.
 set(SVMF_CPU_ISAS baseline)
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
+if(SVMF_IS_X86_64)
   list(APPEND SVMF_CPU_ISAS avx2 avx512)
 endif()
 set(svmf_flags_baseline "")
-set(svmf_flags_avx2 -mavx2 -mfma)
-# GCC 12 warns about its own AVX-512 intrinsics.
-set(svmf_flags_avx512 -Wno-maybe-uninitialized -Wno-uninitialized -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512)
+svmf_clang_flags(svmf_flags_avx2 -mavx2 -mfma)
+svmf_clang_flags(svmf_flags_avx512 -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl
+  -mprefer-vector-width=512)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # It warns about its own AVX-512 intrinsics.
+  list(APPEND svmf_flags_avx512 -Wno-maybe-uninitialized -Wno-uninitialized)
+endif()
 
 function(svmf_add_row_kernels)
   set(targets "")

@@ -8,7 +8,7 @@ pybind11_add_module(svmf_math NO_EXTRAS csrc/testing/module.cpp)
 target_include_directories(svmf_math PRIVATE csrc)
 target_link_libraries(svmf_math PRIVATE svmf_compile_options)
 # Both lane types of csrc/math are tested: the scalar one and the widest that every x86-64 test machine has.
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64" AND NOT SVMF_TESTING_BASELINE)
+if(SVMF_IS_X86_64 AND NOT SVMF_TESTING_BASELINE)
   target_compile_definitions(svmf_math PRIVATE SVMF_ISA=isa_testing_avx2)
   target_compile_options(svmf_math PRIVATE ${svmf_flags_avx2})
 endif()

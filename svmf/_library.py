@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Loads the compiled ops (torch.ops.svmf.*) and the Python parts that torch wants beside them."""
 
+from collections.abc import Callable
+
 import torch
 
 try:
@@ -36,15 +38,28 @@ def _refuse_cuda(*arguments: object) -> None:
     )
 
 
-def explain_missing_cuda() -> torch.library.Library:
-    """Gives every op a CUDA kernel that says what is missing, instead of torch's general message.
-    They last as long as the result."""
-    library = torch.library.Library("svmf", "IMPL", "CUDA")
+def _refuse_mps(*arguments: object) -> None:
+    raise RuntimeError(
+        "svmf: a tensor is on an mps device, for which svmf has no kernels. Move it to the CPU "
+        "with .cpu(), and the result back with .to('mps')."
+    )
+
+
+def explain_missing_device(key: str, refuse: Callable[..., None]) -> torch.library.Library:
+    """Gives every op a kernel for the dispatch key that says what is missing, instead of torch's
+    general message. They last as long as the result."""
+    library = torch.library.Library("svmf", "IMPL", key)
     for name in set(_inventory.NAMES) - set(_inventory.HOST_ONLY):
         for overload in getattr(torch.ops.svmf, name).overloads():
-            library.impl(name if overload == "default" else f"{name}.{overload}", _refuse_cuda)
+            library.impl(name if overload == "default" else f"{name}.{overload}", refuse)
     return library
+
+
+def explain_missing_cuda() -> torch.library.Library:
+    return explain_missing_device("CUDA", _refuse_cuda)
 
 
 if torch.version.cuda and not build_info()["cuda"]:
     _explained = explain_missing_cuda()
+if torch.backends.mps.is_built():
+    _explained_mps = explain_missing_device("MPS", _refuse_mps)

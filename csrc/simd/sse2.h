@@ -20,6 +20,16 @@ struct Register<float, 4> : PortableRegister<float, 4> {
   static SVMF_INLINE unsigned bitmask(Mask mask) {
     return static_cast<unsigned>(_mm_movemask_ps((__m128)mask));
   }
+  static SVMF_INLINE void store_first(Native a, float* p, int64_t n) {
+    if (n >= 4) return _mm_storeu_ps(p, a);
+    if (n >= 2) {
+      _mm_storel_pi(reinterpret_cast<__m64*>(p), a);
+      if (n == 3) _mm_store_ss(p + 2, _mm_movehl_ps(a, a));
+    } else if (n == 1) {
+      _mm_store_ss(p, a);
+    }
+  }
+
   template <class V>
   static SVMF_INLINE void transpose(V (&v)[4]) {
     const __m128 t0 = _mm_unpacklo_ps(v[0].v, v[1].v), t1 = _mm_unpackhi_ps(v[0].v, v[1].v);
@@ -40,6 +50,17 @@ struct Register<double, 2> : PortableRegister<double, 2> {
   static SVMF_INLINE unsigned bitmask(Mask mask) {
     return static_cast<unsigned>(_mm_movemask_pd((__m128d)mask));
   }
+  static SVMF_INLINE Native load_first(const double* p, int64_t n, double fill) {
+    if (n >= 2) return _mm_loadu_pd(p);
+    const __m128d rest = _mm_set1_pd(fill);
+    return n == 1 ? _mm_loadl_pd(rest, p) : rest;
+  }
+  static SVMF_INLINE Native load_or_zero(const double* p, int64_t n) { return load_first(p, n, 0); }
+  static SVMF_INLINE void store_first(Native a, double* p, int64_t n) {
+    if (n >= 2) return _mm_storeu_pd(p, a);
+    if (n == 1) _mm_store_sd(p, a);
+  }
+
   template <class V>
   static SVMF_INLINE void transpose(V (&v)[2]) {
     const __m128d low = _mm_unpacklo_pd(v[0].v, v[1].v);

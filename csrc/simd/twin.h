@@ -17,6 +17,14 @@ struct Twin {
   V a, b;
 
   Twin() = default;
+  // By halves: as one object GCC copies it through memory in pieces, and the next load of a whole
+  // register waits for them.
+  SVMF_INLINE Twin(const Twin& x) : a(x.a), b(x.b) {}
+  SVMF_INLINE Twin& operator=(const Twin& x) {
+    a = x.a;
+    b = x.b;
+    return *this;
+  }
   SVMF_INLINE Twin(V first, V second) : a(first), b(second) {}
   // Whatever one register can be made of, both are made of.
   template <class X, class = std::enable_if_t<std::is_arithmetic_v<X>>>

@@ -76,8 +76,8 @@ class CosineSampler {
       const V kappa = V::load(chunk->kappa + i);
       Block blocks[kBlocks];
       Cosine<V> c;
-      const unsigned rejected =
-          propose(kappa, RowCounters<V>(first_row, index), 0, count - i, blocks, &c);
+      const unsigned rejected = propose(
+          kappa, RowCounters<V>(static_cast<uint64_t>(first_row), index), 0, count - i, blocks, &c);
       c.below.store(chunk->below + i);
       c.above.store(chunk->above + i);
       if (dimension_.circle) proposal_turns<V>(blocks, 3).store(chunk->side + i);
@@ -101,7 +101,8 @@ class CosineSampler {
       Block blocks[kBlocks];
       Cosine<V> c;
       const unsigned rejected =
-          propose(kappa, RowCounters<V>(first_row, index), attempt, count - i, blocks, &c);
+          propose(kappa, RowCounters<V>(static_cast<uint64_t>(first_row), index), attempt,
+                  count - i, blocks, &c);
       alignas(64) S below[kWidth], above[kWidth], side[kWidth];
       c.below.store(below);
       c.above.store(above);

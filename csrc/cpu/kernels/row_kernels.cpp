@@ -20,7 +20,7 @@ constexpr RowKernels<S> collect() {
 
 #define SVMF_STRING_(x) #x
 #define SVMF_STRING(x) SVMF_STRING_(x)
-constexpr const char* kIsaName = SVMF_STRING(SVMF_ISA) + sizeof("isa_") - 1;
+constexpr const char* kIsaName = &SVMF_STRING(SVMF_ISA)[sizeof("isa_") - 1];
 
 }  // namespace
 

@@ -152,8 +152,12 @@ class SampleBackward {
         S g_mu, g_z, g_step;
         row_dots(g, z, mu, &g_mu, &g_z, &g_step);
         step[r] = gradient_along_meridian(x.below[r], g_z, g_step);
-        row_update(g, z, mu, reflection_gradient(x.w[r], z[0], g[0], g_mu, mu[0]), sample == 0,
-                   task_.grad_loc + (b + r) * m);
+        const auto gradient = reflection_gradient(x.w[r], z[0], g[0], g_mu, mu[0]);
+        S* grad_loc = task_.grad_loc + (b + r) * m;
+        if (sample == 0)
+          row_update<true>(g, z, mu, gradient, grad_loc);
+        else
+          row_update<false>(g, z, mu, gradient, grad_loc);
       }
       *grad_kappa = mul_add(x.along, Pair::load(step), *grad_kappa);
     }
@@ -178,18 +182,20 @@ class SampleBackward {
     *g_step = sum_lanes(dot_step);
   }
 
+  // The first sample's part is written, those of the others are added.
+  template <bool kFirst>
   SVMF_INLINE void row_update(const S* g, const S* z, const S* mu, const ReflectionGradient<S>& r,
-                              bool fresh, S* out) {
+                              S* out) {
     const int64_t m = task_.m;
     const ReflectionGradient<V> all{V(r.beta), V(r.gamma)};
     int64_t j = 0;
     for (; j + kWidth <= m; j += kWidth) {
-      const V old = fresh ? V(0) : V::load(out + j);
+      const V old = kFirst ? V(0) : V::load(out + j);
       add_reflection_gradient(all, V::load(g + j), V::load(z + j), V::load(mu + j), old)
           .store(out + j);
     }
     if (j < m) {
-      const V old = fresh ? V(0) : V::load_or_zero(out + j, m - j);
+      const V old = kFirst ? V(0) : V::load_or_zero(out + j, m - j);
       add_reflection_gradient(all, V::load_or_zero(g + j, m - j), V::load_or_zero(z + j, m - j),
                               V::load_or_zero(mu + j, m - j), old)
           .store_first(out + j, m - j);

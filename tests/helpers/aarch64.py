@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""The tools of the lane for 64-bit ARM (`make test-aarch64`): a cross compiler and qemu's user
+mode, which runs the programs that it makes. Nothing here needs Python or torch for ARM.
+
+    python tests/helpers/aarch64.py    # says what is missing, or nothing
+"""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[2]
+COMPILER = shutil.which("aarch64-linux-gnu-g++")
+QEMU = shutil.which("qemu-aarch64") or shutil.which("qemu-aarch64-static")
+INSTALL = "on Debian and Ubuntu: apt install g++-aarch64-linux-gnu qemu-user"
+
+
+def missing() -> str:
+    """What to install, or an empty text."""
+    names = [
+        name
+        for name, tool in (("aarch64-linux-gnu-g++", COMPILER), ("qemu-aarch64", QEMU))
+        if tool is None
+    ]
+    return f"tests for aarch64 need {' and '.join(names)} ({INSTALL})" if names else ""
+
+
+def build(program: str, folder: str, *settings: str) -> Path:
+    """A program over the row kernels (cmake/svmf_kernels_only.cmake), without Python and torch."""
+    tree = PROJECT / "build" / folder
+    configure = ["cmake", "-S", PROJECT, "-B", tree, "-G", "Ninja", "-DSVMF_KERNELS_ONLY=ON"]
+    subprocess.run([*configure, *settings], check=True)
+    subprocess.run(["cmake", "--build", tree, "--target", program], check=True)
+    return tree / program
+
+
+def build_for_arm(program: str) -> Path:
+    """The same for ARM, where no warning is allowed."""
+    return build(
+        program,
+        "aarch64",
+        "-DCMAKE_SYSTEM_NAME=Linux",
+        "-DCMAKE_SYSTEM_PROCESSOR=aarch64",
+        f"-DCMAKE_CXX_COMPILER={COMPILER}",
+        "-DSVMF_WERROR=ON",
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(missing() or 0)

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+"""A function that the linker may merge must be named by its instruction set: of two copies of one
+name it keeps either, and the copy for AVX-512 would be called on a machine without it."""
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+from helpers.paths import PROJECT
+
+BUILD = PROJECT / "build" / f"cmake-{sys.implementation.cache_tag}" / "CMakeFiles"
+NM = shutil.which("nm")
+
+
+@pytest.mark.skipif(NM is None, reason="nm is not installed")
+@pytest.mark.parametrize("isa", ["baseline", "avx2", "avx512"])
+def test_weak_functions_are_named_by_their_instruction_set(isa):
+    objects = sorted(BUILD.glob(f"svmf_rows_{isa}.dir/csrc/cpu/kernels/*.o"))
+    if not objects:
+        pytest.skip(f"this build has no objects for {isa}: run `make install` on x86-64")
+    listed = subprocess.run(
+        [NM, "--defined-only", *objects], capture_output=True, text=True, check=True
+    )
+    symbols = [line.split()[-2:] for line in listed.stdout.splitlines() if len(line.split()) == 3]
+    weak = [name for kind, name in symbols if kind == "W"]
+    assert weak, "no weak function at all: is this the right listing?"
+    assert [name for name in weak if f"isa_{isa}" not in name] == []
