@@ -159,8 +159,6 @@ def counts(kernels: dict[str, Kernel]) -> str:
                 [name, f"{rows} x {m}", f"{machine.instructions / rows:.0f}",
                  f"{machine.sectors / rows:.1f}", f"{least:.1f}"]
             )  # fmt: skip
-            if "--details" in sys.argv:
-                print(case.op, m, machine.by_name.most_common(12), described.grid, described.block)
     head = ["op, float32", "rows x m", "instructions per row", "sectors per row", "least sectors"]
     return table(head, rows_of_table)
 

@@ -21,7 +21,7 @@ import emulator  # noqa: E402
 from cuda_report import short_name  # noqa: E402
 
 ROWS = 65536
-DIMENSIONS = (3, 10, 64, 512, 4096)
+DIMENSIONS = (3, 10, 64, 200, 512, 4096)
 PROCESSORS = 108
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from cuda_counts import compile_ptx, counts
 from cuda_launches import DIMENSIONS, Launch, describe_launches
 from cuda_report import DEVICES, Compiled, Device, span, table
 from cuda_sass import Code, read_code
@@ -30,6 +31,8 @@ def all_tables(kernels: Sequence[Compiled], folder: Path) -> str:
     if not all(codes.values()):
         raise SystemExit("cuda_report: expected cuobjdump and nvdisasm on PATH for the tables")
     parts += [
+        "### Short rows of the sampler, run",
+        counts({**compile_ptx("vmf_sample"), **compile_ptx("vmf_sample_backward")}),
         "### Instructions",
         elementwise_instructions(codes[DEVICES[0]]),
         row_instructions(codes[DEVICES[0]]),
@@ -151,7 +154,7 @@ def row_instructions(codes: dict[str, Code]) -> str:
 
     def rows() -> Iterator[list[object]]:
         for name, code in sorted(codes.items(), key=lambda item: family(item[0])):
-            if name.startswith("elements_kernel"):
+            if name.startswith("elements_kernel") or "RunTeam" in name:  # no loops over columns
                 continue
             loops = code.tightest
             parts = [
@@ -185,8 +188,11 @@ def estimated_times(codes: dict[Device, dict[str, Code]], launches: Sequence[Lau
     """Per million rows or elements, float32: by bytes and by instructions."""
     head = ["op, float32", "m", *(f"{d.name}: bytes / instructions, µs" for d in DEVICES)]
 
-    def cell(device: Device, size: float, instructions: float) -> str:
-        by_bytes, by_issue = 1e3 * size / device.bandwidth, 1e3 * instructions / device.issue
+    def cell(device: Device, size: float, instructions: float | None) -> str:
+        by_bytes = 1e3 * size / device.bandwidth
+        if instructions is None:  # of short rows, counted by running them
+            return f"{by_bytes:.3g} / "
+        by_issue = 1e3 * instructions / device.issue
         texts = [f"{t:.3g}" if t < 1000 else f"{t:.0f}" for t in (by_bytes, by_issue)]
         larger = 0 if by_bytes > by_issue else 1
         texts[larger] = f"**{texts[larger]}**"
@@ -217,7 +223,9 @@ def estimated_times(codes: dict[Device, dict[str, Code]], launches: Sequence[Lau
                     cell(
                         d,
                         op.bytes_per_row(m),
-                        instructions_per_row(codes[d][launch.kernel], launch),
+                        None
+                        if "RunTeam" in launch.kernel
+                        else instructions_per_row(codes[d][launch.kernel], launch),
                     )
                     for d in DEVICES
                 ]
