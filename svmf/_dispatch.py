@@ -39,10 +39,14 @@ class Derivative:
     def jvp(self, kept: list, value: Any, *tangents: Any) -> Any:
         raise NotImplementedError
 
-    def setup(self, ctx: Any, inputs: tuple, outputs: Any) -> None:
-        """`keep` for an autograd.Function."""
-        kept, ctx.value = self.keep(inputs, outputs)
+    def setup(self, ctx: Any, inputs: tuple, output: Any) -> None:
+        """`keep`, for an autograd.Function."""
+        kept, ctx.value = self.keep(inputs, output)
         ctx.save_for_backward(*kept)
+
+    def backward(self, ctx: Any, *grads: Any) -> tuple:
+        """`vjp`, for an autograd.Function."""
+        return self.vjp(ctx.saved_tensors, ctx.value, ctx.needs_input_grad, *grads)
 
 
 class Overload:
@@ -90,7 +94,9 @@ class Overload:
         """The derivative and the batching rule of the op, for every kind of program."""
         torch.library.register_vmap(self.op, vmap_rule)
         if private.PUBLIC_ONLY:
-            _register_public(self.op, derivative)
+            torch.library.register_autograd(
+                self.op, derivative.backward, setup_context=derivative.setup
+            )
             self._public = _public_function(self.op, derivative, vmap_rule)
         else:
             _register_private(self.op, derivative)
@@ -98,6 +104,7 @@ class Overload:
 
 
 def _function(base: Any, op: Any, **members: Callable) -> Any:
+    """A class of static methods, named after the op."""
     static = {name: staticmethod(member) for name, member in members.items()}
     return type(private.name_of(op), (base,), static)
 
@@ -111,11 +118,8 @@ def _eager_function(op: Any, derivative: Derivative) -> Any:
         derivative.setup(ctx, args, outputs)
         return outputs
 
-    def backward(ctx: Any, *grads: Any) -> tuple:
-        return derivative.vjp(ctx.saved_tensors, ctx.value, ctx.needs_input_grad, *grads)
-
     # The base of autograd.Function whose `apply` does not ask again for transforms.
-    return _function(private.LevelFunction, op, forward=forward, backward=backward)
+    return _function(private.LevelFunction, op, forward=forward, backward=derivative.backward)
 
 
 def _register_private(op: Any, derivative: Derivative) -> None:
@@ -145,30 +149,15 @@ def _register_private(op: Any, derivative: Derivative) -> None:
     _library.impl(op, kernel, "Autograd", with_keyset=True)
 
 
-def _register_public(op: Any, derivative: Derivative) -> None:
-    def backward(ctx: Any, *grads: Any) -> tuple:
-        return derivative.vjp(ctx.saved_tensors, ctx.value, ctx.needs_input_grad, *grads)
-
-    def setup_context(ctx: Any, inputs: tuple, output: Any) -> None:
-        derivative.setup(ctx, inputs, output)
-
-    torch.library.register_autograd(op, backward, setup_context=setup_context)
-
-
-def _public_function(op: Any, derivative: Derivative, rule: Callable) -> Any:
-    def forward(*args: Any) -> Any:
-        return op(*args)
-
-    def setup_context(ctx: Any, inputs: tuple, output: Any) -> None:
-        derivative.setup(ctx, inputs, output)
-
-    def backward(ctx: Any, *grads: Any) -> tuple:
-        return derivative.vjp(ctx.saved_tensors, ctx.value, ctx.needs_input_grad, *grads)
-
+def _public_function(op: Any, derivative: Derivative, vmap_rule: Callable) -> Any:
     return _function(
-        torch.autograd.Function, op, forward=forward, setup_context=setup_context,
-        backward=backward, vmap=rule,
-    )  # fmt: skip
+        torch.autograd.Function,
+        op,
+        forward=lambda *args: op(*args),
+        setup_context=derivative.setup,
+        backward=derivative.backward,
+        vmap=vmap_rule,
+    )
 
 
 class Packet:

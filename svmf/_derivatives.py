@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: MIT
+"""The derivatives of the deterministic ops.
+
+Each is written with ops that are themselves differentiable, so that higher ones follow. Where a
+fused backward op exists it is used unless somebody differentiates the backward pass.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from svmf import _slopes as slopes
+from svmf._dispatch import Derivative, ops
+from svmf._torch_private import backward_is_differentiated
+
+_HALF = (torch.bfloat16, torch.float16)
+
+
+def _widen(*tensors: Tensor) -> list[Tensor]:
+    """Half types as float32, as in the kernels: for formulas with differences."""
+    return [t.float() if t.dtype in _HALF else t for t in tensors]
+
+
+def dot(a: Tensor, b: Tensor) -> Tensor:
+    return (a * b).sum(-1)
+
+
+def total_of(*terms: Tensor | None) -> Tensor | None:
+    """The sum of the terms that are there."""
+    total = None
+    for term in terms:
+        if term is not None:
+            total = term if total is None else total + term
+    return total
+
+
+class NoDerivative(Derivative):
+    """An op that cannot be differentiated, and says why."""
+
+    def __init__(self, reason: str) -> None:
+        self._reason = reason
+
+    def keep(self, inputs: tuple, outputs: Any) -> tuple[tuple, None]:
+        return (), None
+
+    def vjp(self, kept: tuple, value: Any, needs: tuple, *grads: Any) -> tuple:
+        raise NotImplementedError(self._reason)
+
+    def jvp(self, kept: list, value: Any, *tangents: Any) -> Any:
+        raise NotImplementedError(self._reason)
+
+
+class OfBessel(Derivative):
+    def __init__(self, slope: Callable[[float | Tensor, Tensor], Tensor]) -> None:
+        self._slope = slope
+
+    def keep(self, inputs: tuple, outputs: Tensor) -> tuple[tuple, float | None]:
+        order, x = inputs
+        return ((x, order), None) if isinstance(order, Tensor) else ((x,), order)
+
+    def _slope_at(self, kept: Any, value: float | None) -> Tensor:
+        x, *order = kept
+        return self._slope(order[0] if order else value, x)  # type: ignore[arg-type]
+
+    def vjp(self, kept: tuple, value: Any, needs: tuple, *grads: Any) -> tuple:
+        if needs[0]:
+            raise NotImplementedError("svmf: the Bessel functions have no derivative in `order`")
+        return None, grads[0] * self._slope_at(kept, value)
+
+    def jvp(self, kept: list, value: Any, *tangents: Any) -> Tensor | None:
+        if tangents[0] is not None:
+            raise NotImplementedError("svmf: the Bessel functions have no derivative in `order`")
+        return None if tangents[1] is None else tangents[1] * self._slope_at(kept, value)
+
+
+class OfKappa(Derivative):
+    """A function of kappa and dim with its slope; for the inverse the slope is taken at the
+    result."""
+
+    def __init__(self, slope: Callable[[Tensor, int], Tensor], at_result: bool = False) -> None:
+        self._slope, self._at_result = slope, at_result
+
+    def keep(self, inputs: tuple, outputs: Tensor) -> tuple[tuple, int]:
+        kappa, dim = inputs
+        return (outputs if self._at_result else kappa,), dim
+
+    def vjp(self, kept: tuple, dim: int, needs: tuple, *grads: Any) -> tuple:
+        return grads[0] * self._slope(kept[0], dim), None
+
+    def jvp(self, kept: list, dim: int, *tangents: Any) -> Tensor:
+        return tangents[0] * self._slope(kept[0], dim)
+
+
+class Pathwise(Derivative):
+    """The slopes are differences of differences: they are taken in float64 for every type."""
+
+    def keep(self, inputs: tuple, outputs: Tensor) -> tuple[tuple, int]:
+        w, kappa, dim = inputs
+        return (w, kappa), dim
+
+    def vjp(self, kept: tuple, dim: int, needs: tuple, *grads: Any) -> tuple:
+        (grad,), dtype = grads, grads[0].dtype
+        w, kappa = (t.double() for t in kept)
+        return (
+            (grad * slopes.pathwise_slope_in_w(w, kappa, dim)).to(dtype) if needs[0] else None,
+            (grad * slopes.pathwise_slope_in_kappa(w, kappa, dim)).to(dtype) if needs[1] else None,
+            None,
+        )
+
+    def jvp(self, kept: list, dim: int, *tangents: Any) -> Tensor | None:
+        w, kappa = (t.double() for t in kept)
+        in_w, in_kappa, _ = tangents
+        total = total_of(
+            None if in_w is None else in_w * slopes.pathwise_slope_in_w(w, kappa, dim),
+            None if in_kappa is None else in_kappa * slopes.pathwise_slope_in_kappa(w, kappa, dim),
+        )
+        return None if total is None else total.to(kept[0].dtype)
+
+
+class VmfKl(Derivative):
+    """KL = L2 - L1 - A1 (k2 - k1) + k2 A1 |mu1 - mu2|^2/2."""
+
+    def keep(self, inputs: tuple, outputs: Tensor) -> tuple[tuple, None]:
+        return inputs, None
+
+    def _partials(self, kept: Any) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """mu1 - mu2, and the partial derivatives: the factor of that in mu1, kappa1, kappa2."""
+        loc1, kappa1, loc2, kappa2 = _widen(*kept)
+        dim, difference = loc1.shape[-1], loc1 - loc2
+        half_square = difference.square().sum(-1) / 2
+        mean1, slope1 = ops.vmf_mean_length(kappa1, dim), ops._vmf_mean_length_grad(kappa1, dim)
+        return (
+            difference,
+            kappa2 * mean1,
+            slope1 * (kappa1 - kappa2 + kappa2 * half_square),
+            slopes.mean_length_difference(kappa1, kappa2, dim) + mean1 * half_square,
+        )
+
+    def vjp(self, kept: tuple, value: None, needs: tuple, *grads: Any) -> tuple:
+        (grad,), dtype = grads, grads[0].dtype
+        difference, in_loc, in_kappa1, in_kappa2 = self._partials(kept)
+        grad_loc = ((grad * in_loc).unsqueeze(-1) * difference).to(dtype)
+        return grad_loc, (grad * in_kappa1).to(dtype), -grad_loc, (grad * in_kappa2).to(dtype)
+
+    def jvp(self, kept: list, value: None, *tangents: Any) -> Tensor | None:
+        loc1, kappa1, loc2, kappa2 = tangents
+        difference, in_loc, in_kappa1, in_kappa2 = self._partials(kept)
+        total = total_of(
+            None if loc1 is None else in_loc * dot(difference, loc1),
+            None if loc2 is None else -in_loc * dot(difference, loc2),
+            None if kappa1 is None else in_kappa1 * kappa1,
+            None if kappa2 is None else in_kappa2 * kappa2,
+        )
+        return None if total is None else total.to(kept[0].dtype)
+
+
+class LogProb(Derivative):
+    """log p = -kappa |x - mu|^2/2 + (kappa - L) - log S."""
+
+    def keep(self, inputs: tuple, outputs: Tensor) -> tuple[tuple, None]:
+        return inputs, None
+
+    def _partials(self, kept: Any) -> tuple[Tensor, Tensor, Tensor]:
+        """x - mu, kappa, and the partial derivative in kappa."""
+        value, loc, kappa = _widen(*kept)
+        difference = value - loc
+        complement = ops.vmf_mean_length_complement(kappa, loc.shape[-1])
+        return difference, kappa, complement - difference.square().sum(-1) / 2
+
+    def vjp(self, kept: tuple, value: None, needs: tuple, *grads: Any) -> tuple:
+        (grad,), dtype = grads, grads[0].dtype
+        difference, kappa, in_kappa = self._partials(kept)
+        grad_loc = ((grad * kappa).unsqueeze(-1) * difference).to(dtype)
+        return -grad_loc, grad_loc, (grad * in_kappa).to(dtype)
+
+    def jvp(self, kept: list, value: None, *tangents: Any) -> Tensor | None:
+        along_value, along_loc, along_kappa = tangents
+        difference, kappa, in_kappa = self._partials(kept)
+        total = total_of(
+            None if along_value is None else -kappa * dot(difference, along_value),
+            None if along_loc is None else kappa * dot(difference, along_loc),
+            None if along_kappa is None else in_kappa * along_kappa,
+        )
+        return None if total is None else total.to(kept[0].dtype)
+
+
+class Householder(Derivative):
+    """y = x - c u with u = e1 - mu and c = 2 (u.x)/(u.u), which is zero for mu = e1."""
+
+    def keep(self, inputs: tuple, outputs: Tensor) -> tuple[tuple, None]:
+        return inputs, None
+
+    def _parts(self, x: Tensor, loc: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """u, 2/(u.u) and c."""
+        u = torch.cat((1 - loc[..., :1], -loc[..., 1:]), dim=-1)  # not in place, for linearize
+        uu = u.square().sum(-1, keepdim=True)
+        factor = torch.where(uu == 0, torch.zeros_like(uu), 2 / torch.where(uu == 0, 1, uu))
+        return u, factor, factor * dot(u, x).unsqueeze(-1)
+
+    def vjp(self, kept: tuple, value: None, needs: tuple, *grads: Any) -> tuple:
+        (grad,), (x, loc) = grads, kept
+        if not backward_is_differentiated():
+            return ops._householder_backward(grad, x, loc)
+        u, factor, c = self._parts(x, loc)
+        t = factor * dot(u, grad).unsqueeze(-1)
+        return grad - t * u, c * grad + t * (x - c * u)
+
+    def jvp(self, kept: list, value: None, *tangents: Any) -> Tensor | None:
+        (x, loc), (along_x, along_loc) = kept, tangents
+        u, factor, c = self._parts(x, loc)
+        in_x = in_loc = None
+        if along_x is not None:
+            in_x = along_x - factor * dot(u, along_x).unsqueeze(-1) * u
+        if along_loc is not None:
+            in_loc = c * along_loc + factor * dot(x - c * u, along_loc).unsqueeze(-1) * u
+        return total_of(in_x, in_loc)

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""The derivative of the samplers, in reverse and in forward mode, once."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from svmf._derivatives import dot, total_of
+from svmf._dispatch import Derivative, ops
+from svmf._gradients import OF_ONE_SAMPLE, REJECTION
+from svmf._torch_private import backward_is_differentiated
+
+
+class Sampler(Derivative):
+    """z of (loc, kappa), with the KL or the log ratio beside it, and the state [2, ...] of 1-w and
+    1+w that the backward op needs.
+
+    A sample moves with loc by the reflection that made it (csrc/math/reflection.h), and with kappa
+    along the meridian through mu:
+
+        dz/dkappa = dw/dkappa (mu - w (z - w mu) / (1 - w^2)).
+    """
+
+    def __init__(self, has_kl: bool = False, has_log_ratio: bool = False) -> None:
+        self._has_kl, self._has_log_ratio = has_kl, has_log_ratio
+
+    def setup(self, ctx: Any, inputs: tuple, output: tuple) -> None:
+        ctx.set_materialize_grads(False)
+        ctx.mark_non_differentiable(output[-1])
+        super().setup(ctx, inputs, output)
+
+    def keep(self, inputs: tuple, outputs: tuple) -> tuple[tuple, tuple[int, int]]:
+        loc, kappa, *rest = inputs
+        gradient = OF_ONE_SAMPLE[REJECTION] if self._has_log_ratio else rest[2]
+        return (outputs[0], outputs[-1], loc, kappa), (gradient, len(inputs))
+
+    def vjp(self, kept: tuple, value: tuple[int, int], needs: tuple, *grads: Any) -> tuple:
+        (gradient, inputs), grad_z = value, grads[0]
+        grad_kl = grads[1] if self._has_kl else None
+        grad_log_ratio = grads[1] if self._has_log_ratio else None
+        made = self._backward(kept, gradient, grad_z, grad_kl, grad_log_ratio)
+        return *made, *(None,) * (inputs - 2)
+
+    def _backward(
+        self, kept: tuple, gradient: int, grad_z: Any, grad_kl: Any, grad_log_ratio: Any
+    ) -> tuple[Tensor | None, Tensor | None]:
+        z, state, loc, kappa = kept
+        if grad_z is None and grad_kl is None and grad_log_ratio is None:
+            return None, None
+        if grad_kl is not None and (grad_z is None or backward_is_differentiated()):
+            # The KL by its own op: alone it needs no sample, and it is differentiable twice.
+            in_kappa = grad_kl * ops._vmf_kl_uniform_grad.default(kappa, loc.shape[-1])
+            grad_loc, of_sample = self._backward(kept, gradient, grad_z, None, grad_log_ratio)
+            return grad_loc, total_of(in_kappa, of_sample)
+        if grad_z is None:
+            grad_z = torch.zeros_like(z)
+        return ops._vmf_rsample_backward.default(
+            grad_z, grad_kl, grad_log_ratio, z, state, loc, kappa, gradient
+        )
+
+    def jvp(self, kept: list, value: tuple[int, int], *tangents: Any) -> tuple:
+        (z, state, loc, kappa), (gradient, _) = kept, value
+        along_loc, along_kappa = tangents[:2]
+        if state.shape[0] == 0:
+            raise RuntimeError(
+                "svmf: a sample that was drawn under torch.no_grad in compiled code keeps nothing "
+                "for forward-mode derivatives"
+            )
+        # One row per sample, so that the backward op gives the derivatives of each.
+        locs, kappas = loc.expand(z.shape), kappa.expand(z.shape[:-1])
+        wide = state.dtype
+        below, above = state
+        w = ((above - below) / 2).unsqueeze(-1)
+        zs, mu = z.to(wide), locs.to(wide)
+        in_loc = in_kappa = other = None
+        if along_loc is not None:
+            along = along_loc.expand(z.shape).to(wide)
+            sign = torch.where(mu[..., :1] < 0, 1.0, -1.0).to(wide)
+            d = 1 + mu[..., :1].abs()
+            beta = (w - sign * zs[..., :1]) / d
+            turned = torch.nn.functional.pad(sign, (0, z.shape[-1] - 1)) - mu
+            in_loc = beta * along + dot(zs - beta * mu, along).unsqueeze(-1) / d * turned
+        if along_kappa is not None:
+            along = along_kappa.expand(kappas.shape)
+            ones = torch.ones_like(kappas) if self._has_log_ratio else None
+            arguments = z, state, locs, kappas, gradient
+            backward = ops._vmf_rsample_backward.default
+            _, in_w = backward(locs.contiguous(), None, None, *arguments)
+            across = torch.where(below * above > 0, below * above, torch.inf).unsqueeze(-1)
+            meridian = mu - w * (zs - w * mu) / across
+            in_kappa = (along * in_w).unsqueeze(-1).to(wide) * meridian
+            if self._has_log_ratio:
+                _, in_ratio = backward(torch.zeros_like(z), None, ones, *arguments)
+                other = along * in_ratio
+        if self._has_kl and along_kappa is not None:
+            other = along_kappa * ops._vmf_kl_uniform_grad.default(kappa, loc.shape[-1])
+        total = total_of(in_loc, in_kappa)
+        along_z = None if total is None else total.to(z.dtype)
+        return (along_z, other, None) if self._has_kl or self._has_log_ratio else (along_z, None)
