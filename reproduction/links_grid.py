@@ -91,7 +91,8 @@ class Variant(GraphVAE):
         if self.biases is not None:
             hidden = hidden + self.biases[0]
         activation = choice.get("activation", "relu")
-        hidden = {"relu": F.relu, "tanh": torch.tanh, "linear": lambda x: x}[activation](hidden)
+        if activation != "linear":
+            hidden = {"relu": torch.relu, "tanh": torch.tanh}[activation](hidden)
         drops = self.training and choice.get("dropout_hidden", True)
         raw = self.adjacency(F.dropout(hidden, self.dropout, drops) @ self.head_weight)
         if self.biases is not None:

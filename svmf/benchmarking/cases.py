@@ -82,23 +82,16 @@ def thread_counts(most: int | None = None) -> list[int]:
 
 def sweeps(quick: bool) -> list[tuple[str, list[str], list[Any]]]:
     """(quantity, shapes, values), most telling first: the last are left out when time is short."""
-    if quick:
-        return [
-            ("m", ["1024x10"], [2, 10, 64]),
-            ("rows", ["64x10"], [64, 8192]),
-            ("samples", ["64x10"], [1, 64]),
-            ("threads", ["8192x64"], thread_counts()),
-            ("kappa", ["8192x10"], [1.0, 1e4]),
-            ("dtype", ["64x10"], ["float64"]),
-        ]
-    return [
-        ("m", ["1024x10"], [2, 3, 5, 10, 20, 64, 128, 512, 4096]),
-        ("rows", ["64x10"], [1, 64, 1024, 8192, 65536, 1_000_000]),
-        ("samples", ["64x10"], [1, 8, 64, 500]),
-        ("threads", ["8192x64", "64x10"], thread_counts()),
-        ("kappa", ["8192x10"], [0.1, 1.0, 50.0, 1e3, 1e4, 1e6]),
-        ("dtype", ["64x10", "8192x2", "8192x10", "1024x64"], ["float64"]),
+    threads, doubles = thread_counts(), ["64x10", "8192x2", "8192x10", "1024x64"]
+    found: list[tuple[str, list[str], list[Any], list[Any]]] = [
+        ("m", ["1024x10"], [2, 10, 64], [2, 3, 5, 10, 20, 64, 128, 512, 4096]),
+        ("rows", ["64x10"], [64, 8192], [1, 64, 1024, 8192, 65536, 1_000_000]),
+        ("samples", ["64x10"], [1, 64], [1, 8, 64, 500]),
+        ("threads", ["8192x64", "64x10"], threads, threads),
+        ("kappa", ["8192x10"], [1.0, 1e4], [0.1, 1.0, 50.0, 1e3, 1e4, 1e6]),
+        ("dtype", doubles, ["float64"], ["float64"]),
     ]
+    return [(name, at[:1], few) if quick else (name, at, all_) for name, at, few, all_ in found]
 
 
 def usual_cases(ops: Iterable[str], quick: bool, device: str) -> list[tuple[str, Case]]:

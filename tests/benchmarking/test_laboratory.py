@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 import torch
+from helpers.benches import interrupt_the_third_case, use_sweeps
+from helpers.commands import TORCH_ALONE
 from helpers.paths import PROJECT
 
 from benchmarks import laboratory, measure_goals
@@ -15,7 +17,6 @@ from benchmarks.__main__ import main
 from benchmarks.graph_epochs import measure_graph
 from benchmarks.report import LaboratoryReport
 from benchmarks.training_models import epoch_overhead
-from svmf.benchmarking import cases, sampler
 from svmf.benchmarking.cases import Shape
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -31,15 +32,7 @@ def in_own_folder(tmp_path, monkeypatch):
 @pytest.fixture
 def small_sweeps(monkeypatch):
     """Two values of each quantity, at shapes that take no time."""
-    few = [
-        ("m", ["4x3"], [2, 3]),
-        ("rows", ["4x3"], [1, 8]),
-        ("samples", ["4x3"], [1, 2]),
-        ("threads", ["4x3"], [1, 2]),
-        ("kappa", ["4x3"], [0.1, 1e6]),
-        ("dtype", ["4x3"], ["float64"]),
-    ]
-    monkeypatch.setattr(cases, "sweeps", lambda quick: few)
+    use_sweeps(monkeypatch, "m", "rows", "samples", "threads", "kappa", "dtype")
 
 
 def bench(capsys, *arguments):
@@ -161,15 +154,7 @@ def test_goals_at_one_shape(capsys):
 
 @pytest.mark.usefixtures("small_sweeps")
 def test_interruption_prints_what_there_is(capsys, monkeypatch):
-    original, calls = sampler.measure, []
-
-    def measure_twice(case, *args, **kwargs):
-        calls.append(case)
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-        return original(case, *args, **kwargs)
-
-    monkeypatch.setattr(sampler, "measure", measure_twice)
+    interrupt_the_third_case(monkeypatch)
     code, out, err = bench(capsys, "--seconds", "0.005", "--json", "bench.json")
     assert code == 130
     assert "| 4 x 2" in out
@@ -202,16 +187,7 @@ def test_memory_of_a_small_shape_is_not_measured(capsys):
     assert "memory: skipped, needs 262144 elements or more" in out
 
 
-BARE_PROGRAM = """
-import importlib.util, sys
-absent = ("numpy", "scipy", "sklearn", "matplotlib")
-class Absent:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in absent:
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name.partition(".")[0])
-sys.meta_path.insert(0, Absent())
-find_spec = importlib.util.find_spec
-importlib.util.find_spec = lambda name, *rest: None if name in absent else find_spec(name, *rest)
+BARE_PROGRAM = f"""{TORCH_ALONE}
 sys.path.insert(0, sys.argv.pop(1))
 from benchmarks.__main__ import main
 sys.exit(main(sys.argv[1:]))
@@ -220,29 +196,10 @@ sys.exit(main(sys.argv[1:]))
 
 def test_runs_with_torch_alone():
     """svmf depends on torch only; whatever else the benchmarks could use costs a line."""
-    arguments = [
-        "--op",
-        "step",
-        "log_iv",
-        "training",
-        "--shape",
-        "4x3",
-        "--quick",
-        "--seconds",
-        "0.005",
-    ]
+    chosen = ["--op", "step", "log_iv", "training", "--shape", "4x3", "--quick"]
+    command = ["-W", "ignore", "-c", BARE_PROGRAM, str(PROJECT), *chosen, "--seconds", "0.005"]
     finished = subprocess.run(
-        [
-            sys.executable,
-            "-W",
-            "ignore",
-            "-c",
-            BARE_PROGRAM,
-            str(PROJECT),
-            *arguments,
-            "--seconds",
-            "0.005",
-        ],
+        [sys.executable, *command],
         capture_output=True,
         text=True,
         check=False,

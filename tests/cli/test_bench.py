@@ -7,9 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from helpers.benches import interrupt_the_third_case, use_sweeps
 from helpers.commands import WITH_TORCH_ALONE, run
-
-from svmf.benchmarking import cases, sampler
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -22,12 +21,7 @@ def in_own_folder(tmp_path, monkeypatch):
 @pytest.fixture
 def small_sweeps(monkeypatch):
     """Two values of some quantities, at shapes that take no time."""
-    few = [
-        ("m", ["4x3"], [2, 3]),
-        ("rows", ["4x3"], [1, 8]),
-        ("kappa", ["4x3"], [0.1, 1e6]),
-    ]
-    monkeypatch.setattr(cases, "sweeps", lambda quick: few)
+    use_sweeps(monkeypatch, "m", "rows", "kappa")
 
 
 @pytest.mark.parametrize(
@@ -74,15 +68,7 @@ def test_tables_plots_and_json(capsys):
 
 @pytest.mark.usefixtures("small_sweeps")
 def test_interruption_prints_what_there_is(capsys, monkeypatch):
-    original, calls = sampler.measure, []
-
-    def measure_twice(case, *args, **kwargs):
-        calls.append(case)
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-        return original(case, *args, **kwargs)
-
-    monkeypatch.setattr(sampler, "measure", measure_twice)
+    interrupt_the_third_case(monkeypatch)
     code, out, err = run(capsys, "bench", "--seconds", "0.005", "--json", "bench.json")
     assert code == 130
     assert "| 4 x 2" in out

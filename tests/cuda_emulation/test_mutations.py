@@ -13,8 +13,6 @@ import numpy as np
 import pytest
 from test_races import race_cases
 
-KERNELS = emulator.CSRC / "cuda" / "kernels"
-
 
 @dataclass(frozen=True)
 class Mutation:

@@ -3,7 +3,8 @@
 
 from svmf.cli import main
 
-WITH_TORCH_ALONE = """
+# numpy and its like cannot be imported in what follows
+TORCH_ALONE = """
 import importlib.util, sys
 absent = ("numpy", "scipy", "sklearn", "matplotlib", "tqdm")
 class Absent:
@@ -13,6 +14,8 @@ class Absent:
 sys.meta_path.insert(0, Absent())
 find_spec = importlib.util.find_spec
 importlib.util.find_spec = lambda name, *rest: None if name in absent else find_spec(name, *rest)
+"""
+WITH_TORCH_ALONE = f"""{TORCH_ALONE}
 from svmf.cli import main
 sys.exit(main(sys.argv[1:]))
 """

@@ -2,12 +2,12 @@
 // The row kernels on several threads at once, each with its own rows of common arrays, for the
 // thread sanitizer: registers at the end of a row may run into the next one, but never into rows of
 // another thread. Prints "same" if the results are those of one thread.
-#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <thread>
 #include <vector>
 
+#include "../helpers/unit_rows.h"
 #include "cpu/kernels/householder_rows.cpp"
 #include "cpu/kernels/vmf_kappa_rows.cpp"
 #include "cpu/kernels/vmf_log_prob_rows.cpp"
@@ -20,21 +20,6 @@ constexpr int64_t kBlockRows = 64;  // csrc/cpu/vmf_sample.cpp hands out whole b
 
 template <class S>
 using Array = std::vector<S>;
-
-template <class S>
-Array<S> unit_rows(int64_t rows, int64_t m) {
-  Array<S> values(static_cast<size_t>(rows * m));
-  for (int64_t r = 0; r < rows; ++r) {
-    S* row = values.data() + r * m;
-    S sum = 0;
-    for (int64_t j = 0; j < m; ++j) {
-      row[j] = std::sin(static_cast<S>(r + 3 * j + 1));
-      sum += row[j] * row[j];
-    }
-    for (int64_t j = 0; j < m; ++j) row[j] /= std::sqrt(sum);
-  }
-  return values;
-}
 
 // f(begin, end) for all rows, in blocks dealt to the threads in turn.
 template <class F>
