@@ -125,28 +125,29 @@ class VmfKl(Derivative):
     def keep(self, inputs: tuple, outputs: Tensor) -> tuple[tuple, None]:
         return inputs, None
 
-    def _partials(self, kept: Any) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """mu1 - mu2, and the partial derivatives: the factor of that in mu1, kappa1, kappa2."""
+    def _partials(self, kept: Any, with_kappa2: bool) -> tuple[Tensor, Tensor, Tensor, Any]:
+        """mu1 - mu2, and the partial derivatives: the factor of that in mu1, kappa1, and, if
+        wanted (a prior is often fixed), kappa2."""
         loc1, kappa1, loc2, kappa2 = _widen(*kept)
         dim, difference = loc1.shape[-1], loc1 - loc2
         half_square = difference.square().sum(-1) / 2
         mean1, slope1 = ops.vmf_mean_length(kappa1, dim), ops._vmf_mean_length_grad(kappa1, dim)
-        return (
-            difference,
-            kappa2 * mean1,
-            slope1 * (kappa1 - kappa2 + kappa2 * half_square),
-            slopes.mean_length_difference(kappa1, kappa2, dim) + mean1 * half_square,
-        )
+        in_kappa1 = slope1 * (kappa1 - kappa2 + kappa2 * half_square)
+        in_kappa2 = None
+        if with_kappa2:
+            in_kappa2 = slopes.mean_length_difference(kappa1, kappa2, dim) + mean1 * half_square
+        return difference, kappa2 * mean1, in_kappa1, in_kappa2
 
     def vjp(self, kept: tuple, value: None, needs: tuple, *grads: Any) -> tuple:
         (grad,), dtype = grads, grads[0].dtype
-        difference, in_loc, in_kappa1, in_kappa2 = self._partials(kept)
+        difference, in_loc, in_kappa1, in_kappa2 = self._partials(kept, needs[3])
         grad_loc = ((grad * in_loc).unsqueeze(-1) * difference).to(dtype)
-        return grad_loc, (grad * in_kappa1).to(dtype), -grad_loc, (grad * in_kappa2).to(dtype)
+        grad_kappa2 = (grad * in_kappa2).to(dtype) if needs[3] else None
+        return grad_loc, (grad * in_kappa1).to(dtype), -grad_loc, grad_kappa2
 
     def jvp(self, kept: list, value: None, *tangents: Any) -> Tensor | None:
         loc1, kappa1, loc2, kappa2 = tangents
-        difference, in_loc, in_kappa1, in_kappa2 = self._partials(kept)
+        difference, in_loc, in_kappa1, in_kappa2 = self._partials(kept, kappa2 is not None)
         total = total_of(
             None if loc1 is None else in_loc * dot(difference, loc1),
             None if loc2 is None else -in_loc * dot(difference, loc2),
