@@ -42,24 +42,26 @@ Array<S> all_results(int64_t rows, int64_t m, int threads) {
   Array<S> reflected(size), grad_x(size), grad_mu(size), density(count), kl(count);
   for (size_t i = 0; i < count; ++i) kappa[i] = std::exp(static_cast<S>(i % 11) - 3);
   kappa[count / 2] = -1;  // bad rows take part
-  const svmf::SampleRows<S> sample{loc.data(),   kappa.data(), z.data(), below.data(),
-                                   above.data(), rows,         m,        1};
+  const int64_t seed = 1;
+  const svmf::SampleArguments<S> sample{
+      loc.data(),   kappa.data(), &seed,         z.data(), below.data(),
+      above.data(), nullptr,      /*samples=*/1, rows,     m};
   on_threads(rows, threads,
              [=, &sample](int64_t b, int64_t e) { svmf::vmf_sample_rows<S>(sample, b, e); });
-  const svmf::SampleBackwardRows<S> gradient{loc.data(),
-                                             kappa.data(),
-                                             nullptr,
-                                             z.data(),
-                                             below.data(),
-                                             above.data(),
-                                             loc.data(),
-                                             kappa.data(),
-                                             grad_loc.data(),
-                                             grad_kappa.data(),
-                                             1,
-                                             rows,
-                                             m,
-                                             svmf::SampleGradient::kPathwise};
+  const svmf::SampleBackwardArguments<S> gradient{loc.data(),
+                                                  kappa.data(),
+                                                  nullptr,
+                                                  z.data(),
+                                                  below.data(),
+                                                  above.data(),
+                                                  loc.data(),
+                                                  kappa.data(),
+                                                  grad_loc.data(),
+                                                  grad_kappa.data(),
+                                                  /*samples=*/1,
+                                                  rows,
+                                                  m,
+                                                  svmf::SampleGradient::kPathwise};
   on_threads(rows, threads, [&](int64_t b, int64_t e) {
     svmf::vmf_sample_backward_rows<S>(gradient, b, e);
     svmf::householder_rows<S>(loc.data() + b * m, z.data() + b * m, reflected.data() + b * m, e - b,
