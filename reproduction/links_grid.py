@@ -33,6 +33,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "base": {},
     "multiplier-fixed-5": {"multiplier_learned": False},
     "multiplier-fixed-10": {"multiplier": 10.0, "multiplier_learned": False},
+    "multiplier-fixed-20": {"multiplier": 20.0, "multiplier_learned": False},
     "multiplier-none": {"multiplier": 1.0, "multiplier_learned": False},
     "multiplier-start-1": {"multiplier": 1.0},
     "multiplier-start-10": {"multiplier": 10.0},

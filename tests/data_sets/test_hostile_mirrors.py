@@ -6,11 +6,13 @@ import contextlib
 import socket
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
-from data_sets.test_download import CONTENT, PACKED, Server, collection
+from data_sets.test_download import PACKED, Server, collection
 
 from svmf.data import download as downloader
+from svmf.data import patient_http
 from svmf.data.download import download
 from svmf.errors import DataError
 
@@ -117,7 +119,7 @@ def test_next_mirror_is_tried(tmp_path, good, answer):
         folder = download(collection(bad.url, good.url), tmp_path)
         assert bad.requests >= 1
     assert (folder / "file.gz").read_bytes() == PACKED
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 60
 
 
 @pytest.mark.parametrize(
@@ -150,7 +152,7 @@ def test_nonsense_mirror_is_passed_over(tmp_path, good, mirror):
 @pytest.mark.parametrize("what", ["body", "headers", "status"])
 def test_slow_server_is_given_up(tmp_path, good, monkeypatch, what):
     """A byte every tenth of a second, which no socket's timeout notices."""
-    monkeypatch.setattr(downloader, "_PATIENCE_SECONDS", 1.0)
+    monkeypatch.setattr(downloader, "_PATIENCE_SECONDS", 3.0)
     head = OK + b"Content-Length: 5000" + END
     answer = {
         "body": head + PACKED,
@@ -162,27 +164,30 @@ def test_slow_server_is_given_up(tmp_path, good, monkeypatch, what):
         folder = download(collection(slow.url, good.url), tmp_path)
         seconds = time.monotonic() - started
     assert (folder / "file.gz").read_bytes() == PACKED
-    assert 0.5 < seconds < 10
+    assert 2.5 < seconds < 60
 
 
 def test_slow_server_alone_says_so(tmp_path, monkeypatch):
-    monkeypatch.setattr(downloader, "_PATIENCE_SECONDS", 1.0)
+    monkeypatch.setattr(downloader, "_PATIENCE_SECONDS", 3.0)
     with (
         scripted(OK + b"Content-Length: 5000" + END + PACKED, pause=0.1) as slow,
-        pytest.raises(DataError, match=r"too slow: [0-9]+ bytes in 1 s"),
+        pytest.raises(DataError, match=r"too slow: [0-9]+ bytes in [34] s"),
     ):
         download(collection(slow.url), tmp_path)
 
 
-def test_steady_server_may_take_longer_than_the_patience(tmp_path, monkeypatch):
-    """The clock asks for a rate: a large file over a slow line comes, if it keeps coming."""
-    monkeypatch.setattr(downloader, "_PATIENCE_SECONDS", 1.0)
-    monkeypatch.setattr(downloader, "_LEAST_BYTES_PER_SECOND", 100)
-    content = CONTENT[:256]
-    with scripted(OK + b"Content-Length: 256" + END + content, pause=0.006) as steady:
-        started = time.monotonic()
-        download(collection(steady.url, name="plain", content=content), tmp_path)
-    assert time.monotonic() - started > 1.5
+def test_clock_asks_for_a_rate(monkeypatch):
+    """A large file over a slow line comes, however long it takes, if it keeps coming."""
+    now = 0.0
+    monkeypatch.setattr(patient_http, "time", SimpleNamespace(monotonic=lambda: now))
+    clock = patient_http.Clock(patience=60, rate=8192, timeout=30)
+    for _ in range(1000):  # a steady 10 kB a second
+        now += 10
+        clock.received += 100_000
+        assert clock.next_timeout() == 30
+    now += 2500  # nothing more comes: the reserve is used up
+    with pytest.raises(patient_http.TooSlowError, match=r"too slow: 100,000,000 bytes in 12500 s"):
+        clock.next_timeout()
 
 
 def test_link_in_the_place_of_a_part_is_not_followed(tmp_path, good):
