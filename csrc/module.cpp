@@ -3,8 +3,9 @@
 // the ops.
 #include <Python.h>
 
-extern "C" __attribute__((visibility("default"))) PyObject* PyInit__C(void) {
+PyMODINIT_FUNC PyInit__C(void) {
+  static PyModuleDef_Slot slots[] = {{0, nullptr}};
   static PyModuleDef definition = {
-      PyModuleDef_HEAD_INIT, "_C", nullptr, -1, nullptr, nullptr, nullptr, nullptr, nullptr};
-  return PyModule_Create(&definition);
+      PyModuleDef_HEAD_INIT, "_C", nullptr, 0, nullptr, slots, nullptr, nullptr, nullptr};
+  return PyModuleDef_Init(&definition);
 }

@@ -4,8 +4,12 @@
 // the CPU lacks).
 #include "cpu/isa.h"
 
+#include <cstdint>
 #include <cstdlib>
 #include <string>
+#if defined(__x86_64__) && defined(_WIN32)
+#include <cpuid.h>
+#endif
 
 #include "common/fail.h"
 
@@ -13,23 +17,33 @@ namespace svmf {
 
 namespace {
 
-bool cpu_has_avx2() {
-#if defined(__x86_64__)
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-#else
-  return false;
-#endif
+#if defined(__x86_64__) && defined(_WIN32)
+// The builtin below asks a library that Windows does not have: the processor itself, then, and
+// whether the system saves the registers.
+bool cpu_has(unsigned leaf7_ebx, uint64_t saved) {
+  constexpr unsigned kFma = 1u << 12, kSystemSaves = 1u << 27;
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & kFma) || !(c & kSystemSaves)) return false;
+  unsigned low = 0, high = 0;
+  asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  if ((low & saved) != saved || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) return false;
+  return (b & leaf7_ebx) == leaf7_ebx;
 }
-
+constexpr unsigned kAvx2 = 1u << 5;
+constexpr unsigned kAvx512 = kAvx2 | 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31;  // F, DQ, BW, VL
+bool cpu_has_avx2() { return cpu_has(kAvx2, 0x6); }
+bool cpu_has_avx512() { return cpu_has(kAvx512, 0xe6); }
+#elif defined(__x86_64__)
+bool cpu_has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
 bool cpu_has_avx512() {
-#if defined(__x86_64__)
   return cpu_has_avx2() && __builtin_cpu_supports("avx512f") &&
          __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
          __builtin_cpu_supports("avx512vl");
-#else
-  return false;
-#endif
 }
+#else
+bool cpu_has_avx2() { return false; }
+bool cpu_has_avx512() { return false; }
+#endif
 
 const RowKernelTable& choose() {
   const char* variable = std::getenv("SVMF_CPU_ISA");
