@@ -30,7 +30,3 @@ def _commit() -> str:
 
 def environment(device: str = "cpu") -> dict[str, str]:
     return {**report.environment(device), "commit": _commit()}
-
-
-def describe_environment(device: str = "cpu") -> str:
-    return ", ".join(f"{name} {value}" for name, value in environment(device).items())

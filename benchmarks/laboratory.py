@@ -58,7 +58,7 @@ class Laboratory:
         """What is measured, and the tables that can be shown after it."""
         plan = self.plan
         if plan.goals:
-            return [(lambda: measure_all_goals(self), ["goals"])]
+            return [(lambda: measure_all_goals(self), ["cells", "goals"])]
         chosen: list[tuple[Callable[[], None], Sequence[str]]] = []
         if plan.wants("sample") or plan.wants("step"):
             chosen.append((self._sampling, ["sample", "step", "growth"]))

@@ -11,7 +11,7 @@ from benchmarks.goals import class_goals, graph_goals, special_goals, training_g
 from benchmarks.graph_epochs import GraphRun
 from benchmarks.growth import Growth, growth, growth_table
 from benchmarks.memory import memory_table
-from benchmarks.sampler_goals import Cell, sampler_goals
+from benchmarks.sampler_goals import Cell, cells_table, sampler_goals
 from benchmarks.special import KL, LOG_IV, SpecialTiming, special_table
 from benchmarks.training_step import training_table
 from svmf.benchmarking.report import Report
@@ -25,6 +25,7 @@ SECTION_TITLES = {
     "training": "A whole training step",
     "memory": "Peak memory",
     "first-call": "First call",
+    "cells": "The sampler's goals, shape by shape",
     "goals": "Goals",
 }
 
@@ -77,6 +78,7 @@ class LaboratoryReport(Report):
         if self.first_call:
             found["first-call"] = first_call_table(self.first_call)
         if self.cells:
+            found["cells"] = cells_table(self.cells)
             found["goals"] = goals_table(self.goals)
         return found
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from benchmarks.goal_lines import GoalLine
 from benchmarks.peers import BY_NAME
 from svmf.benchmarking.cases import TITLES, Case, Shape
-from svmf.benchmarking.report import ratio_of
+from svmf.benchmarking.report import ratio_of, ratio_text, table
 from svmf.benchmarking.sampler import SLOW_ELEMENTS, measure
 from svmf.benchmarking.timing import Timing
 
@@ -55,10 +55,6 @@ class Column:
 
     def bound(self, shape: Shape) -> Bound | None:
         return next((bound for bound in self.bounds if bound[1](shape)), None)
-
-    def goal(self, shape: Shape) -> float | None:
-        bound = self.bound(shape)
-        return None if bound is None else bound[2]
 
 
 def _column(title: str, op: str, theirs: str, count: int, bounds: Sequence[Bound]) -> Column:
@@ -176,3 +172,15 @@ def sampler_goals(cells: Sequence[Cell]) -> list[GoalLine]:
                     line.add(cell.ratios[column.title], place, cell.limits.get(column.title))
             lines.append(line)
     return lines
+
+
+def cells_table(cells: Sequence[Cell]) -> str:
+    """Every ratio, shape by shape; a star marks one that misses the goal of its column there."""
+
+    def text(column: Column, cell: Cell) -> str:
+        ratio, bound = cell.ratios.get(column.title), column.bound(cell.shape)
+        missed = ratio is not None and bound is not None and ratio > bound[2]
+        return ratio_text(ratio) + "*" * missed
+
+    rows = [[str(c.shape), f"{c.kappa:g}", *(text(column, c) for column in COLUMNS)] for c in cells]
+    return table(["rows x m", "kappa", *(column.title for column in COLUMNS)], rows)

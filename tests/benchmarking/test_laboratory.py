@@ -146,6 +146,7 @@ def test_goals_at_one_shape(capsys):
     )  # fmt: skip
     assert code == 0
     assert "(8 x 3, kappa 5)" in out
+    assert "| 8 x 3    |     5 |" in out  # the table shape by shape
     assert "minima" in out
     assert {"goal", "values", "limits", "met"} <= json.loads(
         Path("goals.json").read_text()
