@@ -111,6 +111,11 @@ def test_a_wrong_name_comes_before_the_folder(capsys):
     assert "already holds a run" in capsys.readouterr().err
 
 
+def _heed_interrupts() -> None:
+    """Tests that a shell runs in the background inherit an ignored Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("seconds", [0.01, 0.1, 0.3, 0.6, 1.0, 1.5, 2.0, 3.0])
 def test_ctrl_c_at_any_moment_of_the_start(seconds):
     """Torch's import included: no traceback. The first moments, until Python has read our command,
@@ -125,11 +130,15 @@ def test_ctrl_c_at_any_moment_of_the_start(seconds):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=_heed_interrupts,
     )
     assert process.stdout is not None
-    assert process.stdout.readline() == "begun\n"
-    time.sleep(seconds)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=240)
+    try:
+        assert process.stdout.readline() == "begun\n"
+        time.sleep(seconds)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=240)
+    finally:
+        process.kill()
     assert "Traceback" not in err, err
     assert process.returncode in (130, -signal.SIGINT)
