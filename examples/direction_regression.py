@@ -11,10 +11,10 @@ concentration. The loss is the vMF's negative log likelihood.
 import math
 
 import torch
-from svmf.losses import vmf_nll_loss
 from torch import nn
 
 from svmf.distributions import VonMisesFisher
+from svmf.losses import vmf_nll_loss
 
 torch.manual_seed(0)
 torch.set_num_threads(1)
