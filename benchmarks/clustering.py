@@ -13,6 +13,7 @@ import gzip
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,16 @@ ESTIMATORS: dict[str, Make] = {
     "GaussianMixture (diagonal)": lambda k, s: GaussianMixture(
         k, covariance_type="diag", random_state=s, n_init=3, reg_covar=1e-5
     ),
+}
+
+
+TIMED: dict[str, Callable[[int, torch.Tensor, int], Any]] = {
+    "soft": lambda k, init, steps: VonMisesFisherMixture(k, init=init, tol=0, max_iter=steps),
+    "hard": lambda k, init, steps: VonMisesFisherMixture(
+        k, init=init, tol=0, max_iter=steps, assignment="hard"
+    ),
+    "SphericalKMeans": lambda k, init, steps: SphericalKMeans(k, init=init, tol=0, max_iter=steps),
+    "KMeans": lambda k, init, steps: KMeans(k, init=init.numpy(), n_init=1, tol=0, max_iter=steps),
 }
 
 
@@ -99,15 +110,7 @@ def iteration(rounds: int) -> None:
         rows = truth.sample((n // k,), generator=generator).reshape(n, m).to(dtype)
         rows = torch.nn.functional.normalize(rows, dim=-1)
         init = torch.nn.functional.normalize(start.to(dtype), dim=-1)
-        options: dict[str, Any] = {"init": init, "tol": 0}
-        makes: dict[str, Callable[[int], Any]] = {
-            "soft": lambda i, o=options: VonMisesFisherMixture(k, max_iter=i, **o),
-            "hard": lambda i, o=options: VonMisesFisherMixture(
-                k, max_iter=i, assignment="hard", **o
-            ),
-            "SphericalKMeans": lambda i, o=options: SphericalKMeans(k, max_iter=i, **o),
-            "KMeans": lambda i, x=init: KMeans(k, init=x.numpy(), n_init=1, max_iter=i, tol=0),
-        }
+        makes = {title: partial(make, k, init) for title, make in TIMED.items()}
         times: dict[str, list[float]] = {title: [] for title in makes}
         for _ in range(rounds):
             for title, make in makes.items():
