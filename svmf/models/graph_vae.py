@@ -19,8 +19,7 @@ from svmf.models.sparse import SparseMatrix, normalized_adjacency
 
 class GraphVAE(nn.Module):
     """`edges` are the training edges [2, E]. Unit vectors have dot products in [-1, 1]: with a
-    spherical latent they are multiplied by exp(t), started at `multiplier` and learned unless
-    `fixed_multiplier` keeps it there."""
+    spherical latent they are multiplied by a learnable exp(t), started at `multiplier`."""
 
     terms: ClassVar[tuple[str, ...]] = ("re", "kl", "spread")
 
@@ -33,7 +32,6 @@ class GraphVAE(nn.Module):
         dropout: float = 0.0,
         kl_weight: float | None = None,
         multiplier: float = 5.0,
-        fixed_multiplier: bool = False,
     ) -> None:
         super().__init__()
         self.latent = latent
@@ -47,12 +45,9 @@ class GraphVAE(nn.Module):
         nn.init.xavier_uniform_(self.input_weight)
         for block in torch.split(self.head_weight.data, list(latent.head_sizes), dim=1):
             nn.init.xavier_uniform_(block)
-        self.log_multiplier: Tensor | None
-        start = torch.tensor(math.log(multiplier)) if latent.bounded else None
-        if fixed_multiplier or start is None:
-            self.register_buffer("log_multiplier", start)
-        else:
-            self.log_multiplier = nn.Parameter(start)
+        self.log_multiplier = (
+            nn.Parameter(torch.tensor(math.log(multiplier))) if latent.bounded else None
+        )
 
     def posterior(self) -> Any:
         """The posterior of every node."""

@@ -156,7 +156,6 @@ class RunConfig:
         range=Range(above=0, at_most=1e9),
         only=_GRAPHS,
     )
-    fixed_multiplier: bool = option(False, "keep that factor where it starts", _MODEL, only=_GRAPHS)
     split_seed: int | None = option(
         None, "seed of the edge split", _MODEL, range=_SEED, without="as --seed", only=_GRAPHS
     )

@@ -40,7 +40,6 @@ class GraphTask(Task):
             dropout=config.dropout,
             kl_weight=config.kl_weight,
             multiplier=config.multiplier,
-            fixed_multiplier=config.fixed_multiplier,
         ).to(self.device)
         self._train = self.split.train.to(self.device)
         self._keys = edge_keys(self.split.train, self.graph.nodes).sort().values

@@ -83,16 +83,6 @@ def test_scores_are_the_dense_definition(latent):
     torch.testing.assert_close(model.score(pairs), logits[pairs[0], pairs[1]].detach())
 
 
-def test_multiplier_is_learned_or_fixed():
-    features, _ = random_sparse()
-    for fixed in (False, True):
-        model = GraphVAE(features, ring(9), SphericalLatent(3), 4, fixed_multiplier=fixed)
-        assert ("log_multiplier" in dict(model.named_parameters())) is not fixed
-        assert model.state_dict()["log_multiplier"].exp().item() == pytest.approx(5.0)
-        loss, _ = model(ring(9), torch.tensor([[0] * 9, [4] * 9]), ONE)
-        loss.backward()
-
-
 def test_loss_terms():
     features, _ = random_sparse()
     model = GraphVAE(features, ring(9), GaussianLatent(3), hidden=4)
