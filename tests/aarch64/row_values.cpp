@@ -74,7 +74,8 @@ template <class S>
 void write_all(const RowKernels<S>& kernels, int64_t m) {
   constexpr int64_t kRows = 37;  // no multiple of a register
   constexpr auto kNumbers = static_cast<size_t>(kRows);
-  const std::vector<S> loc = unit_rows<S>(kRows, m, 1), other = unit_rows<S>(kRows, m, 2);
+  const std::vector<S> loc = unit_rows<S>(kRows, m, 1), other = unit_rows<S>(kRows, m, 2),
+                       grad = unit_rows<S>(kRows, m, 4);
   std::vector<S> kappa, other_kappa, mean_length, w;
   double power = 1.0 / 128;
   for (int64_t r = 0; r < kRows; ++r) {
@@ -106,7 +107,7 @@ void write_all(const RowKernels<S>& kernels, int64_t m) {
   write("vmf_log_prob", m, out);
   kernels.householder(other.data(), loc.data(), vectors.data(), kRows, m);
   write("householder", m, vectors);
-  kernels.householder_backward(vectors.data(), other.data(), loc.data(), grad_x.data(),
+  kernels.householder_backward(grad.data(), other.data(), loc.data(), grad_x.data(),
                                grad_loc.data(), kRows, m);
   write("householder_grad_x", m, grad_x);
   write("householder_grad_loc", m, grad_loc);

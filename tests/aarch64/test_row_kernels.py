@@ -2,9 +2,10 @@
 """The row kernels on 64-bit ARM, under qemu, against those of x86 with AVX2, which has fma too.
 
 Functions of one number do the same operations in the same order on both, so they agree in every
-bit, as the random words do. What is summed along a row is summed in another order: it may differ by
-a few eps of the largest number of the block. A sample within an ulp of its acceptance bound could
-come out as another proposal; with these seeds none does.
+bit, as the random words do. What is summed along a row is summed in another order: it may differ
+by a few eps of the vectors' length, which is 1, or of the largest value where that is larger. A
+sample within an ulp of its acceptance bound could come out as another proposal; with these seeds
+none does.
 """
 
 import platform
@@ -22,7 +23,7 @@ pytestmark = [
     pytest.mark.timeout(3600),
 ]
 EPSILON = {"f32": 2.0**-23, "f64": 2.0**-52}
-# Sums along rows of up to 1000 numbers; 3.1 eps was seen.
+# Sums along rows of up to 1000 unit vectors' numbers; 6 eps was seen.
 SUMMED = {
     "vmf_kl", "vmf_log_prob", "householder", "householder_grad_x", "householder_grad_loc",
     "sample", "sample_grad_loc", "sample_grad_kappa",
@@ -62,7 +63,7 @@ def test_functions_and_random_words_have_the_bits_of_avx2(values):
 def test_samples_and_gradients_agree_up_to_the_order_of_sums(values):
     for (name, kind, m, arm), (*_, x86) in values:
         if name in SUMMED:
-            bound = MOST_EPS * EPSILON[kind] * np.abs(x86).max()
+            bound = MOST_EPS * EPSILON[kind] * max(1.0, np.abs(x86).max())
             np.testing.assert_allclose(
                 arm, x86, rtol=0, atol=bound, err_msg=f"{name} {kind} m = {m}"
             )
