@@ -43,9 +43,9 @@ def concentration_interval(
 
     The mean direction is unknown. The interval holds the concentrations for which the length of
     the resultant is neither unusually small nor unusually large, (1 - confidence) / 2 on each
-    side. The distribution of the length, for any n >= 2, m and concentration, comes from the
-    saddlepoint density of the resultant (Daniels 1954; Mardia and Jupp 2000, section 9.3),
-    normalised by quadrature. At concentration 0, where `low` cannot be too small, the coverage is
+    side. The distribution of the length comes from the saddlepoint density of the resultant
+    (Daniels 1954; Mardia and Jupp 2000, section 9.3), normalised by quadrature; it is tested from
+    three observations on. At concentration 0, where `low` cannot be too small, the coverage is
     (1 + confidence) / 2.
     """
     name = "concentration_interval"
