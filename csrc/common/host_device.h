@@ -26,8 +26,15 @@
 #define SVMF_UNROLL _Pragma("GCC unroll 16")
 #endif
 
+// Whether this is the pass that makes machine code of the device.
+#if defined(__CUDA_ARCH__)
+#define SVMF_DEVICE_CODE 1
+#else
+#define SVMF_DEVICE_CODE 0
+#endif
+
 // Whether a fused multiply-add is an instruction, and not a call of the library.
-#if defined(__FMA__) || defined(__CUDA_ARCH__) || defined(__aarch64__)
+#if defined(__FMA__) || SVMF_DEVICE_CODE || defined(__aarch64__)
 #define SVMF_HAS_FMA 1
 #else
 #define SVMF_HAS_FMA 0

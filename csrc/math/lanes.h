@@ -152,7 +152,7 @@ SVMF_INLINE int64_t add_bits(int64_t a, int64_t b) {
 
 // The two words of a word's product, and a word as a signed integer in a real number.
 SVMF_INLINE void multiply_words(uint32_t a, uint32_t b, uint32_t* high, uint32_t* low) {
-#if defined(__CUDA_ARCH__)  // nvcc would multiply in 64 bits and add the high parts
+#if SVMF_DEVICE_CODE  // nvcc would multiply in 64 bits and add the high parts
   uint64_t product;
   asm("mul.wide.u32 %0, %1, %2;" : "=l"(product) : "r"(a), "r"(b));
   asm("mov.b64 {%0, %1}, %2;" : "=r"(*low), "=r"(*high) : "l"(product));

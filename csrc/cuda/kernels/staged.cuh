@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "common/host_device.h"
 #include "cuda/kernels/shared_memory.cuh"
 
 namespace svmf {
@@ -35,7 +36,7 @@ __device__ __forceinline__ void stage(const Parameter<T>& parameter) {
   static_assert(sizeof(parameter) % sizeof(Piece) == 0 && alignof(T) <= kSharedAlignment,
                 "tables are copied piece by piece");
   const Piece* from = reinterpret_cast<const Piece*>(&parameter);
-#if defined(__CUDA_ARCH__)
+#if SVMF_DEVICE_CODE
   asm("" : "+l"(from));  // nvcc would see through the pointer and read the constant bank
 #endif
   Piece* const to = shared_memory<Piece>();
