@@ -21,7 +21,7 @@ EXPECTED = {
     "graph_links": (r"AUC of the held-out links: ([\d.]+)", 0.7),
     "star_clusters": (r"mean log density (-[\d.]+)", -2.4),
 }
-NEEDED = {"conv_svae_lightning": ("lightning",), "direction_regression": ("svmf.losses",)}
+NEEDED = {"conv_svae_lightning": ("lightning",)}
 
 
 def test_every_example_is_listed():
