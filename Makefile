@@ -50,7 +50,7 @@ quick: install  ## run the tests that say most in under a minute
 
 # Tests marked `alone` measure time or memory and have the machine to themselves; the others share it.
 JOBS ?= 2
-test: install  ## run the tests (about six minutes on two cores; JOBS=8 on more)
+test: install  ## run the tests (about seven minutes on two cores; JOBS=8 on more)
 	$(BIN)/python -m pytest -m "alone and not slow and not statistics"
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m "not alone and not slow and not statistics"
 

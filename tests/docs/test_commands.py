@@ -27,7 +27,7 @@ START = "|".join(re.escape(start) for start in sorted(PARSERS, key=len, reverse=
 INLINE = re.compile(rf"`((?:{START})(?: [^`]*)?)`")
 SHOWN = re.compile(rf"^(?:torchrun .* -m )?((?:{START})\b[^#\n]*)", re.M)
 BLOCK = re.compile(r"^```(?:sh)?\n(.*?)^```", re.M | re.S)
-MAKE = re.compile(r"(?:^|`)make ([a-z][a-z-]*)", re.M)
+MAKE = re.compile(r"(?:^|`)make ([a-z][a-z0-9-]*)", re.M)
 
 
 def commands(text):
@@ -60,7 +60,7 @@ def test_commands_exist(page, capsys):
 
 def test_make_targets_exist():
     makefile = (PROJECT / "Makefile").read_text()
-    targets = set(re.findall(r"^([a-z][a-z-]*):", makefile, re.M))
+    targets = set(re.findall(r"^([a-z][a-z0-9-]*):", makefile, re.M))
     for page in PAGES:
         text = page.read_text()
         blocks = "\n".join(BLOCK.findall(text))

@@ -17,7 +17,7 @@ EXPECTED = {
     "conv_svae_lightning": (r"before, (-[\d.]+) after", -27),
     "from_hyperspherical_vae": (r"m = 100: E\[mu.z\] = ([\d.]+)", 0.1),
     "cluster_embeddings": (r"NMI of mixture with the true classes: ([\d.]+)", 0.65),
-    "direction_regression": (r"    0 +200 +(\d+)", 100),
+    "direction_regression": (r"    0 +200 +(\d+)", 150),
     "graph_links": (r"AUC of the held-out links: ([\d.]+)", 0.7),
     "star_clusters": (r"mean log density (-[\d.]+)", -2.4),
 }
