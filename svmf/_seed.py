@@ -13,7 +13,7 @@ import threading
 import torch
 from torch import Tensor
 
-from svmf._torch_private import PUBLIC_ONLY, is_compiling, is_tracing, readable
+from svmf._torch_private import PLAIN_TYPES, is_compiling, is_tracing, plain_eager
 
 _LIMIT = 2**63 - 1
 
@@ -49,7 +49,7 @@ def _draw_seed_fake(like: Tensor, generator: torch.Generator | None = None) -> T
 
 def has_plain_seed(like: Tensor) -> bool:
     """Whether the seed for samples like this tensor may be that of the thread."""
-    return like.is_cpu and not PUBLIC_ONLY and readable(like)
+    return like.is_cpu and type(like) in PLAIN_TYPES and plain_eager()
 
 
 def seed_of_thread(generator: torch.Generator | None) -> Tensor:

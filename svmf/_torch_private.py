@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.autograd import forward_ad
 
 is_compiling = torch.compiler.is_compiling
-_PLAIN_TYPES = (Tensor, torch.nn.Parameter)  # no fake tensors, no other subclasses
+PLAIN_TYPES = (Tensor, torch.nn.Parameter)  # no fake tensors, no other subclasses
 
 # Looked up once: a call of a small batch takes no longer than twenty such look-ups.
 try:
@@ -69,7 +69,7 @@ def backward_is_differentiated() -> bool:
 def readable(tensor: Tensor) -> bool:
     """Whether the values of a tensor can be read: it is real, nobody traces or transforms, and no
     CUDA graph is being captured, which a wait for the device would spoil."""
-    if type(tensor) not in _PLAIN_TYPES or tensor.is_meta:
+    if type(tensor) not in PLAIN_TYPES or tensor.is_meta:
         return False
     if tensor.is_cuda and torch.cuda.is_current_stream_capturing():
         return False

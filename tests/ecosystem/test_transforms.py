@@ -129,7 +129,7 @@ def test_nothing_is_read_while_a_graph_is_captured(monkeypatch):
     class OnDevice:
         is_meta, is_cuda = False, True
 
-    monkeypatch.setattr(_torch_private, "_PLAIN_TYPES", (OnDevice,))
+    monkeypatch.setattr(_torch_private, "PLAIN_TYPES", (OnDevice,))
     monkeypatch.setattr(_torch_private, "PUBLIC_ONLY", False)
     for capturing in (False, True):
         monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda now=capturing: now)
