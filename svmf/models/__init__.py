@@ -16,6 +16,7 @@ from svmf.models.latents import (
     PointLatent,
     PowerSphericalLatent,
     ProductLatent,
+    SphericalCauchyLatent,
     SphericalLatent,
 )
 from svmf.models.likelihood import Bernoulli, Directional, Gaussian, Likelihood, bernoulli_log_prob
@@ -37,6 +38,7 @@ __all__ = [
     "PowerSphericalLatent",
     "ProductLatent",
     "SemiSupervisedVAE",
+    "SphericalCauchyLatent",
     "SphericalLatent",
     "balanced_subset",
     "bernoulli_log_prob",

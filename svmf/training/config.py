@@ -250,7 +250,8 @@ def _check_together(config: RunConfig) -> None:
             raise ConfigError(f"--latent {config.latent}: has d = {total}, but --dim {config.dim}")
         if config.model == "ae":
             raise ConfigError("--latent: an auto-encoder has no posterior; take nvae or svae")
-    if config.radius != "1" and not {"spherical", "power-spherical"} & set(families):
+    spheres = {"spherical", "power-spherical", "spherical-cauchy"}
+    if config.radius != "1" and not spheres & set(families):
         raise ConfigError(f"--radius {config.radius}: model {config.model!r} has no sphere")
     if config.gradient != PATHWISE and "spherical" not in families:
         raise ConfigError(

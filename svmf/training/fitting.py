@@ -32,8 +32,8 @@ def fit(
     """Trains a model on `data`, rows of a tensor, an array or a table, and returns it with the
     weights of its best epoch, in evaluation mode.
 
-    `model` is a name of `svmf train` ("ae", "nvae", "svae", "psvae"), or a `VAE` of one's own,
-    which is trained in place. `options` are those of `svmf train`: `dim`, `epochs`, `warm_up`,
+    `model` is a name of `svmf train` ("ae", "nvae", "svae", "psvae", "scvae"), or a `VAE` of one's
+    own, which is trained in place. `options` are those of `svmf train`: `dim`, `epochs`, `warm_up`,
     `likelihood`, `lr`, `seed` and so on. Grey, binary, real and unit-vector rows choose the
     likelihood of a named model. A tenth of the rows validates, a tenth is held out.
 

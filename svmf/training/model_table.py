@@ -26,6 +26,7 @@ MODELS = {
     "nvae": ModelSpec("vae", ("gaussian",), "VAE with a Gaussian latent", _VAE),
     "svae": ModelSpec("vae", ("spherical",), "VAE with a von Mises-Fisher latent", _VAE),
     "psvae": ModelSpec("vae", ("power-spherical",), "VAE with a power spherical latent", _VAE),
+    "scvae": ModelSpec("vae", ("spherical-cauchy",), "VAE with a spherical Cauchy latent", _VAE),
     "m1m2-nn": ModelSpec("semi-supervised", ("gaussian", "gaussian"), "M1+M2, N+N", _M1M2),
     "m1m2-ss": ModelSpec("semi-supervised", ("spherical", "spherical"), "M1+M2, S+S", _M1M2),
     "m1m2-sn": ModelSpec("semi-supervised", ("spherical", "gaussian"), "M1+M2, S+N", _M1M2),

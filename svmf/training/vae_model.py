@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The network of `svmf train ae`, `nvae`, `svae` and `psvae` for rows of a shape and a kind."""
+"""The network of `svmf train` for images and rows: of a shape and a kind of the rows."""
 
 import math
 from collections.abc import Callable

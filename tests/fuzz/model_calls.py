@@ -11,7 +11,7 @@ from torch import Tensor
 
 import svmf.functional as F
 from svmf.mixture import VonMisesFisherMixture
-from svmf.models.latents import PowerSphericalLatent, SphericalLatent
+from svmf.models.latents import PowerSphericalLatent, SphericalCauchyLatent, SphericalLatent
 from svmf.models.latents.base import with_correction
 
 # The gradient of one row's features for a loss whose gradient in z has length one. A direction of
@@ -24,7 +24,8 @@ NORMS = (0.0, 0.0, 1e-45, 1e-30, 1e-20, 1e-12, 1e-6, 1e-3, 1.0, 1e3, 1e10)
 def random_latent(chance: Chance) -> str:
     """One step of a model whose features have blank, tiny or huge rows."""
     dim = chance.pick((1, 2, 3, 9, 20, 40, 100))
-    family = chance.pick((SphericalLatent, SphericalLatent, PowerSphericalLatent))
+    others = (PowerSphericalLatent, SphericalCauchyLatent)
+    family = chance.pick((SphericalLatent, SphericalLatent, *others))
     latent = family(dim, chance.pick(family.gradients()))
     rows = chance.random.randrange(1, 8)
     features = chance.normal((rows, sum(latent.head_sizes)))

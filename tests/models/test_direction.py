@@ -5,7 +5,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from svmf.models import VAE, Bernoulli, PowerSphericalLatent, SphericalLatent
+from svmf.models import VAE, Bernoulli, PowerSphericalLatent, SphericalCauchyLatent, SphericalLatent
 from svmf.models.latents.direction import SHORTEST, _plain_direction, direction
 
 DTYPES = [torch.float32, torch.float64]
@@ -50,7 +50,7 @@ def test_transforms_and_half_types():
         assert bool((direction(raw.to(dtype)).float().norm(dim=-1) - 1).abs().max() < 0.01)
 
 
-@pytest.mark.parametrize("family", [SphericalLatent, PowerSphericalLatent])
+@pytest.mark.parametrize("family", [SphericalLatent, PowerSphericalLatent, SphericalCauchyLatent])
 def test_a_zero_row_gives_a_unit_code(family):
     latent = family(9)
     raw = torch.zeros(64, sum(latent.head_sizes), requires_grad=True)

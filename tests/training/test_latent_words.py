@@ -16,6 +16,7 @@ def test_words():
     four = [("spherical", 10)] * 4
     assert parse_latent("s10x4") == four
     assert parse_latent("s10x4+n5") == [*four, ("gaussian", 5)]
+    assert parse_latent("c4+c2") == [("spherical-cauchy", 4), ("spherical-cauchy", 2)]
     assert parse_latent("p3+n1x2") == [("power-spherical", 3), ("gaussian", 1), ("gaussian", 1)]
 
 

@@ -12,6 +12,7 @@ from svmf.models.latents.sphere import (
     Direction,
     OnSphere,
     PowerSphericalLatent,
+    SphericalCauchyLatent,
     SphericalLatent,
     log_sphere_area,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "PointLatent",
     "PowerSphericalLatent",
     "ProductLatent",
+    "SphericalCauchyLatent",
     "SphericalLatent",
     "log_sphere_area",
     "with_correction",
@@ -38,4 +40,5 @@ LATENTS: dict[str, type[Latent[Any]]] = {
     "gaussian": GaussianLatent,
     "spherical": SphericalLatent,
     "power-spherical": PowerSphericalLatent,
+    "spherical-cauchy": SphericalCauchyLatent,
 }

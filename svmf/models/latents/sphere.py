@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Latent spaces on the sphere S^d in R^(d+1): von Mises-Fisher (S-VAE) and power spherical."""
+"""Latent spaces on the sphere S^d in R^(d+1): von Mises-Fisher (S-VAE), power spherical and
+spherical Cauchy."""
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -14,10 +15,13 @@ from svmf._sphere import log_sphere_area
 from svmf.models.latents.base import Draw, Latent
 from svmf.models.latents.direction import direction
 
+if TYPE_CHECKING:
+    from svmf.distributions import SphericalCauchy
+
 
 class Direction(NamedTuple):
     loc: Tensor  # [..., m], unit rows
-    concentration: Tensor  # [...], at least 1
+    concentration: Tensor  # [...], kappa of at least 1, or the Cauchy's rho in (0, 1)
 
 
 class OnSphere(Latent[Direction]):
@@ -110,3 +114,36 @@ class PowerSphericalLatent(OnSphere):
         from svmf.distributions import PowerSpherical
 
         return PowerSpherical(*posterior, validate_args=False)
+
+
+class SphericalCauchyLatent(OnSphere):
+    """Spherical Cauchy posterior (Kato and McCullagh 2020) on S^d, uniform prior.
+
+    rho = k / (k + d) of k = softplus(.) + 1, which for small rho is about as concentrated as a von
+    Mises-Fisher distribution of kappa = 2 k.
+    """
+
+    spread_name = "rho"
+
+    def posterior(self, raw: Tensor) -> Direction:
+        loc, k = super().posterior(raw)
+        below_one = 1 - torch.finfo(k.dtype).eps  # a very large k would round to rho = 1
+        return Direction(loc, (k / (k + self.dim)).clamp(max=below_one))
+
+    def draw(self, posterior: Direction) -> Draw:
+        family = self.distribution(posterior)
+        return Draw(family.rsample(), family._kl_uniform())
+
+    def sample(self, posterior: Direction, count: int) -> Tensor:
+        return self.distribution(posterior).sample((count,))
+
+    def log_prob(self, posterior: Direction, z: Tensor) -> Tensor:
+        return self.distribution(posterior).log_prob(z)
+
+    def entropy(self, posterior: Direction) -> Tensor:
+        return self.distribution(posterior).entropy()
+
+    def distribution(self, posterior: Direction) -> "SphericalCauchy":
+        from svmf.distributions import SphericalCauchy
+
+        return SphericalCauchy(*posterior, validate_args=False)
