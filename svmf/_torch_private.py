@@ -42,6 +42,8 @@ try:
     _forward_mode: Callable[[bool], Any] = forward_ad._set_fwd_grad_enabled
     # For svmf.training: Adam's kernel without its bookkeeping, a captured step as one function.
     fused_adam: Callable[..., None] | None = torch._fused_adam_
+    # For svmf.mixture: does the processor multiply bfloat16 numbers itself?
+    has_fast_bfloat16: Callable[[], bool] = torch.cpu._is_avx512_bf16_supported
     # For svmf.reference: gamma variables from a generator.
     _standard_gamma: Callable[..., Tensor] | None = torch._standard_gamma
     PUBLIC_ONLY = False
@@ -49,6 +51,9 @@ except AttributeError:
     PUBLIC_ONLY = True
     below_autograd, is_tracing = torch.no_grad, torch.jit.is_tracing
     fused_adam = _standard_gamma = None
+
+    def has_fast_bfloat16() -> bool:
+        return False
 
 
 def plain_eager() -> bool:

@@ -47,6 +47,10 @@ class Directions:
     def scores(self, chunk: Rows) -> Tensor:
         return chunk.product(self.locs)
 
+    def linear(self) -> tuple[Tensor, Tensor, Tensor]:
+        one = self.locs.new_ones(self.locs.shape[0], dtype=torch.float64)
+        return self.locs, one, torch.zeros_like(one)
+
 
 def seeds_for(estimator: Any, k: int, rows: Rows, weight: Tensor | None, generator: Any) -> Tensor:
     """The mean directions [k, m] that `estimator.init` asks for."""

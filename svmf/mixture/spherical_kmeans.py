@@ -6,16 +6,17 @@ Learning 42 (2001) 143. Each row belongs to the centre with the largest cosine; 
 direction of the sum of its rows.
 """
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from svmf.mixture.estimator import Estimator, in_chunks, like_data
+from svmf.mixture.model import Model
 from svmf.mixture.rows import Rows
 from svmf.mixture.seeding import Directions, generator_from, seeds_for
 from svmf.mixture.steps import (
-    Model,
     Outcome,
     RunningSums,
     mini_batch_steps,
@@ -24,6 +25,7 @@ from svmf.mixture.steps import (
 )
 
 
+@dataclass(repr=False, eq=False)
 class SphericalKMeans(Estimator):
     """k-means with cosines on S^(m-1), in the manner of scikit-learn's KMeans.
 
@@ -52,28 +54,16 @@ class SphericalKMeans(Estimator):
 
     _kind = "clusterer"
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        max_iter: int = 300,
-        tol: float = 1e-6,
-        n_init: int = 1,
-        random_state: Any = None,
-        init: Any = "k-means++",
-        batch_size: int | None = None,
-        normalize: bool = False,
-        progress: bool = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_init = n_init
-        self.random_state = random_state
-        self.init = init
-        self.batch_size = batch_size
-        self.normalize = normalize
-        self.progress = progress
+    n_clusters: int = 8
+    _: KW_ONLY
+    max_iter: int = 300
+    tol: float = 1e-6
+    n_init: int = 1
+    random_state: Any = None
+    init: Any = "k-means++"
+    batch_size: int | None = None
+    normalize: bool = False
+    progress: bool = False
 
     @torch.no_grad()
     def fit(self, X: Any, y: None = None, sample_weight: Any = None) -> "SphericalKMeans":

@@ -11,11 +11,12 @@ Govaert 1992). Mini-batches move running averages of the sums (stepwise EM, Capp
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import torch
 from torch import Generator, Tensor
 
+from svmf.mixture.labelling import Labelling
+from svmf.mixture.model import Model, Sums
 from svmf.mixture.rows import DenseRows, Rows
 
 # A running average forgets as (t + 2)^-0.7; any exponent in (1/2, 1] converges.
@@ -25,26 +26,6 @@ _FORGETTING = 0.7
 _LEAST_SCORE = -60
 # Mini-batch passes without a better objective before the fit counts as converged.
 _PATIENCE = 3
-
-
-class Model(Protocol):
-    """Components that score rows."""
-
-    sharp: Tensor | None  # indices of the components whose sums need float64
-
-    def scores(self, chunk: Rows) -> Tensor:
-        """[n, k] for the rows of a chunk; larger is closer."""
-        ...
-
-
-@dataclass
-class Sums:
-    """What a pass over rows leaves, in float64."""
-
-    count: Tensor  # [k] total share of each component
-    resultant: Tensor  # [k, m] sum of its rows
-    objective: float  # mean over the rows: log likelihood, or best score if hard
-    by_row: Tensor  # [n] the objective of each row
 
 
 @dataclass
@@ -151,8 +132,12 @@ def whole_data_steps(
     """Steps over all rows until the objective grows by less than `tol`."""
     history: list[float] = []
     reseeded = 0
+    labelling = Labelling(rows, weight, k) if hard else None
     for _ in range(max_iter):
-        sums = pass_over(rows, weight, model, hard=hard, k=k)
+        if labelling is not None:
+            sums = labelling(model)
+        else:
+            sums = pass_over(rows, weight, model, hard=False, k=k)
         history.append(sums.objective)
         _tell(progress, history)
         if len(history) > 1 and abs(history[-1] - history[-2]) < tol:

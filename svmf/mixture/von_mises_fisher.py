@@ -6,7 +6,7 @@ distributions", JMLR 6 (2005) 1345; with the exact maximum-likelihood concentrat
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import torch
@@ -16,10 +16,10 @@ from torch.distributions import Categorical, MixtureSameFamily
 from svmf import functional as F
 from svmf.distributions import VonMisesFisher
 from svmf.mixture.estimator import Estimator, in_chunks, like_data
+from svmf.mixture.model import Model
 from svmf.mixture.rows import Rows
 from svmf.mixture.seeding import Directions, draw, generator_from, seeds_for
 from svmf.mixture.steps import (
-    Model,
     Outcome,
     RunningSums,
     batch_step,
@@ -61,7 +61,7 @@ class _Components:
         self.weights, self.locs, self.concentrations = weights, locs, concentrations
         kappa, dim = concentrations.double(), locs.shape[1]
         constant = weights.double().log() + F.vmf_log_norm(kappa, dim)  # [k]
-        self._base = constant.to(locs.dtype)
+        self._constant, self._base = constant, constant.to(locs.dtype)
         self._scaled = (kappa[:, None] * locs.double()).to(locs.dtype)
         self.sharp: Tensor | None = None
         if locs.dtype == torch.float32 and bool((kappa > _SHARP * (dim - 1)).any()):
@@ -69,6 +69,9 @@ class _Components:
             self._sharp_kappa = kappa[self.sharp]
             self._sharp_peak = (constant + kappa)[self.sharp]
             self._sharp_locs = locs[self.sharp].double()
+
+    def linear(self) -> tuple[Tensor, Tensor, Tensor]:
+        return self.locs, self.concentrations.double(), self._constant
 
     def double(self) -> "_Components":
         return _Components(self.weights.double(), self.locs.double(), self.concentrations.double())
@@ -88,6 +91,7 @@ class _Components:
         return joint
 
 
+@dataclass(repr=False, eq=False)
 class VonMisesFisherMixture(Estimator):
     """A mixture of `n_components` von Mises-Fisher distributions on S^(m-1).
 
@@ -131,36 +135,20 @@ class VonMisesFisherMixture(Estimator):
 
     _kind = "density_estimator"
 
-    def __init__(
-        self,
-        n_components: int = 1,
-        *,
-        max_iter: int = 300,
-        tol: float = 1e-5,
-        n_init: int = 1,
-        seed: int | None = None,
-        max_concentration: float = 1e6,
-        progress: bool = False,
-        random_state: Any = None,
-        concentration: str = "own",
-        assignment: str = "soft",
-        init: Any = "k-means++",
-        batch_size: int | None = None,
-        normalize: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_init = n_init
-        self.seed = seed
-        self.max_concentration = max_concentration
-        self.progress = progress
-        self.random_state = random_state
-        self.concentration = concentration
-        self.assignment = assignment
-        self.init = init
-        self.batch_size = batch_size
-        self.normalize = normalize
+    n_components: int = 1
+    _: KW_ONLY
+    max_iter: int = 300
+    tol: float = 1e-5
+    n_init: int = 1
+    seed: int | None = None
+    max_concentration: float = 1e6
+    progress: bool = False
+    random_state: Any = None
+    concentration: str = "own"
+    assignment: str = "soft"
+    init: Any = "k-means++"
+    batch_size: int | None = None
+    normalize: bool = False
 
     @torch.no_grad()
     def fit(self, X: Any, y: None = None, sample_weight: Any = None) -> "VonMisesFisherMixture":
