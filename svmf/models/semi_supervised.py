@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from svmf.models.latents import Latent, with_correction
 from svmf.models.likelihood import Likelihood
 from svmf.models.networks import glorot_linear, mlp
+from svmf.models.radius import Radius
 
 
 class _PlusEachLabel(torch.autograd.Function):
@@ -71,7 +72,9 @@ class SemiSupervisedVAE(nn.Module):
     `label_tolerance` is the mean probability per row that a step may leave out of the sum over
     labels. The term `labels_per_row` counts how many (row, label) pairs it would take to stay
     within it; the attribute of that name, None for all, says how many the step takes, the most
-    probable ones of the batch."""
+    probable ones of the batch.
+
+    `radius` is that at which the networks see the spheres among z1 and z2, as in `VAE`."""
 
     terms: ClassVar[tuple[str, ...]] = (
         "re", "kl", "spread", "labelled", "accuracy", "labels_per_row",
@@ -88,6 +91,7 @@ class SemiSupervisedVAE(nn.Module):
         alpha: float = 1.0,
         labelled_weight: float = 1.0,
         label_tolerance: float = 0.0,
+        radius: str = "1",
     ) -> None:
         super().__init__()
         self.latent1, self.latent2 = latent1, latent2
@@ -95,6 +99,7 @@ class SemiSupervisedVAE(nn.Module):
         self.labels_per_row: float | None = None
         self.classes, self.alpha, self.labelled_weight = classes, alpha, labelled_weight
         self.likelihood = likelihood
+        self.radius1, self.radius2 = _seen_at(latent1, radius), _seen_at(latent2, radius)
         self.encoder1 = mlp([inputs, hidden], latent1.head_sizes)
         self.classifier = mlp([latent1.coordinates, hidden], classes)
         self.encoder2 = _WithLabel(latent1.coordinates, classes, hidden, latent2.head_sizes)
@@ -109,9 +114,10 @@ class SemiSupervisedVAE(nn.Module):
         x = torch.cat([unlabelled, labelled])
         posterior1 = self.latent1.posterior(self.encoder1(x))
         z1, _, log_ratio1 = self.latent1.draw(posterior1)
-        re = self.likelihood(self.decoder(z1), x)
+        seen = self.radius1(z1)
+        re = self.likelihood(self.decoder(seen), x)
         entropy1 = self.latent1.entropy(posterior1)
-        log_q = F.log_softmax(self.classifier(z1), dim=-1)
+        log_q = F.log_softmax(self.classifier(seen), dim=-1)
         z1_free, z1_given = z1.split(split)
         log_q_free, log_q_given = log_q.split(split)
 
@@ -164,13 +170,15 @@ class SemiSupervisedVAE(nn.Module):
     def _code_terms(self, z1: Tensor, labels: Tensor | None) -> Tensor:
         """E log p(z1|y,z2) + log p(y) - KL(q(z2|z1,y) || p(z2)): [rows] for given labels, [rows,
         classes] without."""
+        seen = self.radius1(z1)
         if labels is None:
-            posterior2 = self.latent2.posterior(self.encoder2.all_labels(z1))
+            posterior2 = self.latent2.posterior(self.encoder2.all_labels(seen))
             z1 = z1.unsqueeze(1)
         else:
-            posterior2 = self.latent2.posterior(self.encoder2(z1, labels))
+            posterior2 = self.latent2.posterior(self.encoder2(seen, labels))
         z2, kl2, log_ratio2 = self.latent2.draw(posterior2)
-        raw1 = self.prior1.all_labels(z2) if labels is None else self.prior1(z2, labels)
+        seen = self.radius2(z2)
+        raw1 = self.prior1.all_labels(seen) if labels is None else self.prior1(seen, labels)
         log_p = self.latent1.log_prob(self.latent1.posterior(raw1), z1)
         return with_correction(log_p, log_ratio2) - kl2 - math.log(self.classes)
 
@@ -179,25 +187,32 @@ class SemiSupervisedVAE(nn.Module):
         """RE, KL-like rest of the bound, spread, per row without labels, [3, rows]."""
         posterior1 = self.latent1.posterior(self.encoder1(x))
         z1, _, _ = self.latent1.draw(posterior1)
-        log_q = F.log_softmax(self.classifier(z1), dim=-1)
+        seen = self.radius1(z1)
+        log_q = F.log_softmax(self.classifier(seen), dim=-1)
         code = self._sum_over_labels(z1, log_q)
         kl = -(code + self.latent1.entropy(posterior1))
-        re = self.likelihood(self.decoder(z1), x)
+        re = self.likelihood(self.decoder(seen), x)
         return torch.stack([re, kl, self.latent1.spread(posterior1)])
 
     @torch.no_grad()
     def classify(self, x: Tensor) -> Tensor:
         """The most probable label at the mean of q(z1|x), [rows]."""
         posterior1 = self.latent1.posterior(self.encoder1(x))
-        return self.classifier(self.latent1.mean(posterior1)).argmax(-1)
+        return self.classifier(self.radius1(self.latent1.mean(posterior1))).argmax(-1)
 
     @torch.no_grad()
     def analogies(self, x: Tensor) -> Tensor:
         """For each row the style z2 inferred from it, rendered with every label:
         [rows, classes, inputs]."""
-        z1 = self.latent1.mean(self.latent1.posterior(self.encoder1(x)))
+        z1 = self.radius1(self.latent1.mean(self.latent1.posterior(self.encoder1(x))))
         labels = self.classifier(z1).argmax(-1)
         z2 = self.latent2.mean(self.latent2.posterior(self.encoder2(z1, labels)))
-        style = z2.unsqueeze(1).expand(-1, self.classes, -1)
+        style = self.radius2(z2).unsqueeze(1).expand(-1, self.classes, -1)
         mean1 = self.latent1.mean(self.latent1.posterior(self.prior1.all_labels(style)))
-        return self.likelihood.mean(self.decoder(mean1))
+        return self.likelihood.mean(self.decoder(self.radius1(mean1)))
+
+
+def _seen_at(latent: Latent[Any], radius: str) -> nn.Module:
+    """What networks see of a code; a space without spheres is seen as it is."""
+    spheres = any(unit for _, unit in latent.spheres)
+    return Radius(latent, radius) if spheres and radius != "1" else nn.Identity()

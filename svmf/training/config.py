@@ -82,11 +82,10 @@ class RunConfig:
     )
     radius: str = option(
         "1",
-        "of the spheres that the decoder sees: 1, sqrt (of m), learnable",
+        "of the spheres that decoder and classifier see: 1, sqrt (of m), learnable; not for graphs",
         _MODEL,
         choices=("1", "sqrt", "learnable"),
         metavar="R",
-        only="vae",
     )
     gradient: str = option(
         PATHWISE,
@@ -251,6 +250,8 @@ def _check_together(config: RunConfig) -> None:
         if config.model == "ae":
             raise ConfigError("--latent: an auto-encoder has no posterior; take nvae or svae")
     spheres = {"spherical", "power-spherical", "spherical-cauchy"}
+    if config.radius != "1" and kind == "graph":
+        raise ConfigError("--radius: graphs have --multiplier, the factor of the dot product")
     if config.radius != "1" and not spheres & set(families):
         raise ConfigError(f"--radius {config.radius}: model {config.model!r} has no sphere")
     if config.gradient != PATHWISE and "spherical" not in families:

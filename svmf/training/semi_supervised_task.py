@@ -62,6 +62,7 @@ class SemiSupervisedTask(Task):
             alpha=config.alpha,
             labelled_weight=config.labels / len(labels),
             label_tolerance=config.label_tolerance,
+            radius=config.radius,
         ).to(self.device)
 
     @property

@@ -79,6 +79,7 @@ def _built(config: RunConfig, state: Part) -> nn.Module:
         hidden=(config.hidden or (500,))[0],
         alpha=config.alpha,
         label_tolerance=config.label_tolerance,
+        radius=config.radius,
     )
 
 

@@ -194,3 +194,30 @@ def test_corrected_gradient_reaches_both_latents():
     for name, weight in model.named_parameters():
         assert weight.grad is not None, name
         assert bool(torch.isfinite(weight.grad).all()), name
+
+
+@pytest.mark.parametrize("pair", PAIRS[1:])
+def test_a_radius_is_a_scale_of_what_the_networks_see(pair):
+    """Networks that see a sphere at radius sqrt(m) with weights smaller by as much compute what
+    those at radius one do: loss, bound, labels and analogies."""
+    plain = make(pair)
+    scaled = SemiSupervisedVAE(
+        8, 3, pair[0](2), pair[1](4), Bernoulli(), hidden=16, radius="sqrt"
+    ).double()
+    scaled.load_state_dict(plain.state_dict())
+    with torch.no_grad():
+        for first in (scaled.classifier[0], scaled.decoder[0], scaled.encoder2.code):
+            first.weight /= math.sqrt(3)
+        if pair[1] is SphericalLatent:
+            scaled.prior1.code.weight /= math.sqrt(5)
+    x, labels = rows(6), torch.tensor([0, 1])
+
+    def results(model):
+        torch.manual_seed(1)
+        loss, terms = model(x, x[:2], labels)
+        rest = (model.elbo_terms(x), model.classify(x), model.analogies(x))
+        return loss, terms, *rest
+
+    # the radius is a float32 number, as in `VAE`
+    for one, other in zip(results(plain), results(scaled), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)

@@ -44,6 +44,7 @@ def test_the_dimension_is_the_sum():
         ("ae", {"latent": "n2"}, "an auto-encoder has no posterior"),
         ("svae", {"latent": "n2", "gradient": "corrected"}, "needs a von Mises-Fisher latent"),
         ("nvae", {"radius": "sqrt"}, "--radius sqrt: model 'nvae' has no sphere"),
+        ("svgae", {"radius": "sqrt"}, "--radius: graphs have --multiplier"),
         ("svae", {"radius": "7"}, "--radius: expected one of 1, sqrt, learnable"),
     ],
 )
@@ -55,7 +56,7 @@ def test_what_does_not_go_together(model, options, message):
 @pytest.mark.parametrize("model", ["svae", "m1m2-sn", "svgae"])
 def test_every_kind_of_model_trains_continues_and_evaluates(model, options, tmp_path):
     more = {"latent": "s2x2+n1", "dim": None}
-    more |= {"radius": "learnable"} if model == "svae" else {}
+    more |= {"radius": "learnable"} if model != "svgae" else {}
     config = make_config(model, **options(model, **more))
     assert config.dim == 5
     start_run(config, tmp_path / "run")
@@ -65,6 +66,9 @@ def test_every_kind_of_model_trains_continues_and_evaluates(model, options, tmp_
     loaded = svmf.load_model(tmp_path / "run")
     latent = loaded.latent1 if model == "m1m2-sn" else loaded.latent
     assert isinstance(latent, ProductLatent)
+    if model == "m1m2-sn":
+        assert loaded.radius1.log_radius.shape == (3,)
+        assert isinstance(loaded.radius2, torch.nn.Identity), "z2 has no sphere"
     if model == "svae":
         assert loaded.radius.log_radius[2].item() == 0, "a flat factor keeps its scale"
         assert loaded.sample(2).shape == (2, 16)
