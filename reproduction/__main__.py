@@ -5,10 +5,11 @@ from a checkout of the project, where `results/` lies."""
 import argparse
 import sys
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from reproduction.catalogue import EXPERIMENTS
-from reproduction.record import Workspace, run_jobs
+from reproduction.record import Job, Workspace, run_jobs
 from svmf.cli import Parser, guarded
 from svmf.errors import ConfigError, DataError
 
@@ -18,6 +19,7 @@ EPILOG = """examples:
   python -m reproduction table1 --dims 2 5 --seeds 1
   python -m reproduction table3 --dims 50 50 10 10   # pairs of dim z1, dim z2
   python -m reproduction table3 --epochs 100         # a first look; without --epochs it goes on
+  python -m reproduction beyond --dims 40 --epochs 40 --only 'n-*' 's10x4-*'
   python -m reproduction all --quick                 # minutes: shows that everything works
   a second process with the same command takes the runs that the first has not begun
 
@@ -38,6 +40,9 @@ def build_parser() -> Parser:
     )
     parser.add_argument("--seeds", type=int, help="runs per cell (default: as documented)")
     parser.add_argument("--dims", type=int, nargs="+", help="only these latent dimensions")
+    parser.add_argument(
+        "--only", nargs="+", metavar="PATTERN", help="only runs named so, as files: 's10x4-*'"
+    )
     parser.add_argument(
         "--epochs", type=int, metavar="N", help="cut runs on MNIST after N; more continues them"
     )
@@ -78,6 +83,10 @@ def _check(args: argparse.Namespace) -> None:
         raise ConfigError(f"--epochs: only for {', '.join(cuttable)}, got {args.name}")
 
 
+def _wanted(job: Job, patterns: Sequence[str] | None) -> bool:
+    return patterns is None or any(fnmatchcase(job.key, pattern) for pattern in patterns)
+
+
 def _run(args: argparse.Namespace) -> int:
     _check(args)
     suffix = "-quick" if args.quick else ""
@@ -96,7 +105,8 @@ def _run(args: argparse.Namespace) -> int:
         seeds = args.seeds or (1 if args.quick else experiment.seeds)
         try:
             if not args.render_only:
-                run_jobs(experiment.jobs(workspace, seeds, args.dims), workspace)
+                jobs = experiment.jobs(workspace, seeds, args.dims)
+                run_jobs([job for job in jobs if _wanted(job, args.only)], workspace)
         except DataError as error:
             if args.name != "all":
                 raise

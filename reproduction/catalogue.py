@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from reproduction import estimators, figure1, mnist, table1, table2, table3, table4, table5
+from reproduction import beyond, estimators, figure1, mnist, table1, table2, table3, table4, table5
 from reproduction.record import Job, Workspace
 from svmf.plots import curve_figure
 
@@ -69,5 +69,8 @@ EXPERIMENTS = {
     ),
     "estimators": Experiment(
         "gradient estimators on MNIST", 3, mnist.estimator_jobs, (estimators.render,), True
+    ),
+    "beyond": Experiment(
+        "posteriors on spheres against the Gaussian", 3, beyond.jobs, (beyond.render,), True
     ),
 }
