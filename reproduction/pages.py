@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from reproduction import estimators, mnist, table1, table2, table3, table4
+from reproduction import beyond, estimators, mnist, table1, table2, table3, table4
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.markdown import SIGNIFICANT, markdown_table, welch
 from reproduction.paper import TABLE1, TABLE2, TABLE3, TABLE4
@@ -114,6 +114,10 @@ def gradient_estimators(workspace: Workspace) -> str:
     return estimators.columns(rows, heads)
 
 
+def beyond_the_paper(workspace: Workspace) -> str:
+    return beyond.table(workspace, beyond.COLUMNS)
+
+
 PAGE_TABLES = {
     "overview": overview,
     "likelihoods": likelihoods,
@@ -122,6 +126,7 @@ PAGE_TABLES = {
     "knn": table2.codes_table,
     "m1m2": stacked_accuracies,
     "estimators": gradient_estimators,
+    "beyond": beyond_the_paper,
 }
 
 

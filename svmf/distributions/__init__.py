@@ -16,14 +16,21 @@ import torch
 from svmf.distributions import kl as _kl  # registers the divergences
 from svmf.distributions.hyperspherical_uniform import HypersphericalUniform
 from svmf.distributions.power_spherical import PowerSpherical
+from svmf.distributions.sphere_flow import SphereFlow
 from svmf.distributions.spherical_cauchy import SphericalCauchy
 from svmf.distributions.von_mises_fisher import VonMisesFisher
 
-__all__ = ["HypersphericalUniform", "PowerSpherical", "SphericalCauchy", "VonMisesFisher"]
+__all__ = [
+    "HypersphericalUniform",
+    "PowerSpherical",
+    "SphereFlow",
+    "SphericalCauchy",
+    "VonMisesFisher",
+]
 
 # `torch.load` refuses classes that it does not know; these hold tensors and numbers only.
 torch.serialization.add_safe_globals(
-    [HypersphericalUniform, PowerSpherical, SphericalCauchy, VonMisesFisher]
+    [HypersphericalUniform, PowerSpherical, SphereFlow, SphericalCauchy, VonMisesFisher]
 )
 
 del _kl, torch

@@ -11,6 +11,7 @@ from svmf.models.importance import (
 from svmf.models.knn import balanced_subset, nearest_labels
 from svmf.models.latents import (
     LATENTS,
+    FlowLatent,
     GaussianLatent,
     Latent,
     PointLatent,
@@ -29,6 +30,7 @@ __all__ = [
     "VAE",
     "Bernoulli",
     "Directional",
+    "FlowLatent",
     "Gaussian",
     "GaussianLatent",
     "GraphVAE",

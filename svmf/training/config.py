@@ -75,7 +75,7 @@ class RunConfig:
     latent: str | None = option(
         None,
         "product of latent spaces: s10x4+n5 is four spheres S^10 and a Gaussian of 5 (p for power "
-        "spherical), instead of the model's own and --dim; z1 in M1+M2",
+        "spherical, f for a flow on the sphere), instead of the model's own and --dim; z1 in M1+M2",
         _MODEL,
         metavar="FACTORS",
         without="the model's own",
@@ -249,10 +249,9 @@ def _check_together(config: RunConfig) -> None:
             raise ConfigError(f"--latent {config.latent}: has d = {total}, but --dim {config.dim}")
         if config.model == "ae":
             raise ConfigError("--latent: an auto-encoder has no posterior; take nvae or svae")
-    spheres = {"spherical", "power-spherical", "spherical-cauchy"}
     if config.radius != "1" and kind == "graph":
         raise ConfigError("--radius: graphs have --multiplier, the factor of the dot product")
-    if config.radius != "1" and not spheres & set(families):
+    if config.radius != "1" and not set(families) - {"point", "gaussian"}:
         raise ConfigError(f"--radius {config.radius}: model {config.model!r} has no sphere")
     if config.gradient != PATHWISE and "spherical" not in families:
         raise ConfigError(

@@ -5,7 +5,13 @@ import re
 
 from svmf.errors import ConfigError
 
-LETTERS = {"s": "spherical", "n": "gaussian", "p": "power-spherical", "c": "spherical-cauchy"}
+LETTERS = {
+    "s": "spherical",
+    "n": "gaussian",
+    "p": "power-spherical",
+    "c": "spherical-cauchy",
+    "f": "flow",
+}
 _FACTOR = re.compile(rf"([{''.join(LETTERS)}])([1-9]\d{{0,5}})(?:x([1-9]\d{{0,3}}))?")
 _MOST_FACTORS = 1024
 
@@ -18,7 +24,7 @@ def parse_latent(words: str) -> list[tuple[str, int]]:
         if match is None:
             raise ConfigError(
                 "--latent: expected factors such as s10x4+n5 (s sphere, n Gaussian, p power "
-                f"spherical, c spherical Cauchy; d; x how many), got {words!r}"
+                f"spherical, c spherical Cauchy, f flow; d; x how many), got {words!r}"
             )
         factors += [(LETTERS[match[1]], int(match[2]))] * int(match[3] or 1)
     if len(factors) > _MOST_FACTORS or sum(d for _, d in factors) > 100_000:

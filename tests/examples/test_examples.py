@@ -14,6 +14,7 @@ EXAMPLES = PROJECT / "examples"
 # what the last figure of that line must at least be
 EXPECTED = {
     "svae_by_hand": (r"nearest neighbour in the codes: ([\d.]+)%", 75),
+    "product_latent": (r"ELBO of test images (-[\d.]+)", -26),
     "conv_svae_lightning": (r"before, (-[\d.]+) after", -27),
     "from_hyperspherical_vae": (r"m = 100: E\[mu.z\] = ([\d.]+)", 0.1),
     "cluster_embeddings": (r"NMI of mixture with the true classes: ([\d.]+)", 0.65),

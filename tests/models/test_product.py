@@ -122,6 +122,34 @@ def test_density_integrates_to_one():
     assert abs(float(ratio.mean()) - 1) < 5 * float(ratio.std()) / math.sqrt(len(z))
 
 
+@pytest.mark.parametrize(
+    "factors",
+    [
+        [SphericalLatent(1)],
+        [GaussianLatent(1)],
+        [SphericalLatent(2)],
+        [GaussianLatent(2)],
+        [SphericalLatent(1), SphericalLatent(1)],
+        [SphericalLatent(1), GaussianLatent(1)],
+    ],
+)
+def test_the_grid_has_the_mass_of_the_prior(factors):
+    """The mass of all nodes is one, and a posterior's density integrates to one over them."""
+    latent = ProductLatent(factors)
+    z, log_mass = latent.grid(40_000)
+    assert z.shape[1] == latent.coordinates
+    assert len(z) == len(log_mass) == 40_000
+    assert float(log_mass.double().exp().sum()) == pytest.approx(1, abs=1e-4)
+    posterior = latent.posterior(raw_for(latent, rows=1, dtype=torch.float32) * 0.3)
+    ratio = latent.log_prob(posterior, z) - latent.prior_log_prob(z)
+    assert float((ratio + log_mass).double().exp().sum()) == pytest.approx(1, abs=1e-3)
+
+
+def test_no_grid_in_three_dimensions():
+    with pytest.raises(ValueError, match="d of 1 or 2, got ProductLatent of d = 3"):
+        ProductLatent([SphericalLatent(1)] * 3).grid(100)
+
+
 class Calls(TorchDispatchMode):
     """Counts our ops."""
 

@@ -232,5 +232,5 @@ def test_errors():
         log_likelihood(VAE(4, GaussianLatent(2), Bernoulli()), binary(1, 4), samples=0)
     with pytest.raises(ValueError, match="expected `max_rows` of at least 1"):
         log_likelihood(VAE(4, GaussianLatent(2), Bernoulli()), binary(1, 4), max_rows=-1)
-    with pytest.raises(ValueError, match="and d = 2, got SphericalLatent of d = 3"):
+    with pytest.raises(ValueError, match="and d of 1 or 2, got SphericalLatent of d = 3"):
         exact_log_likelihood_2d(VAE(4, SphericalLatent(3), Bernoulli()), binary(1, 4))

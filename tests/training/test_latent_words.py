@@ -19,6 +19,8 @@ def test_words():
     assert parse_latent("c4+c2") == [("spherical-cauchy", 4), ("spherical-cauchy", 2)]
     assert parse_latent("p3+n1x2") == [("power-spherical", 3), ("gaussian", 1), ("gaussian", 1)]
 
+    assert parse_latent("f2") == [("flow", 2)]
+
 
 @pytest.mark.parametrize(
     "words",

@@ -7,6 +7,7 @@ from typing import Any
 
 from svmf.models.latents.base import Draw, Latent, with_correction
 from svmf.models.latents.euclidean import GaussianLatent, Location, LocationScale, PointLatent
+from svmf.models.latents.flow import FlowLatent, FlowParameters
 from svmf.models.latents.product import ProductLatent
 from svmf.models.latents.sphere import (
     Direction,
@@ -14,6 +15,7 @@ from svmf.models.latents.sphere import (
     PowerSphericalLatent,
     SphericalCauchyLatent,
     SphericalLatent,
+    UniformPrior,
     log_sphere_area,
 )
 
@@ -21,6 +23,8 @@ __all__ = [
     "LATENTS",
     "Direction",
     "Draw",
+    "FlowLatent",
+    "FlowParameters",
     "GaussianLatent",
     "Latent",
     "Location",
@@ -31,6 +35,7 @@ __all__ = [
     "ProductLatent",
     "SphericalCauchyLatent",
     "SphericalLatent",
+    "UniformPrior",
     "log_sphere_area",
     "with_correction",
 ]
@@ -41,4 +46,5 @@ LATENTS: dict[str, type[Latent[Any]]] = {
     "spherical": SphericalLatent,
     "power-spherical": PowerSphericalLatent,
     "spherical-cauchy": SphericalCauchyLatent,
+    "flow": FlowLatent,
 }

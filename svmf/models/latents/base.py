@@ -39,6 +39,7 @@ class Latent(ABC, Generic[PosteriorT]):
     spread_name: ClassVar[str]  # the figure that `spread` gives, as metrics call it
     on_sphere: ClassVar[bool] = False  # are codes unit vectors?
     has_density: ClassVar[bool] = True
+    exact_kl: ClassVar[bool] = True  # or does `draw` estimate it from its one sample?
 
     def __init__(self, dim: int, gradient: str = PATHWISE) -> None:
         if dim < 1:
@@ -120,9 +121,9 @@ class Latent(ABC, Generic[PosteriorT]):
         return posterior[0]
 
     def grid(self, points: int) -> tuple[Tensor, Tensor]:
-        """About so many nodes [points, coordinates] over the whole of a space of two dimensions,
-        and the log of the prior mass that each stands for [points]."""
+        """About so many nodes [points, coordinates] over the whole of a space of one or two
+        dimensions, and the log of the prior mass that each stands for [points]."""
         raise ValueError(
-            "expected a latent with a density and d = 2, "
+            "expected a latent with a density and d of 1 or 2, "
             f"got {type(self).__name__} of d = {self.dim}"
         )

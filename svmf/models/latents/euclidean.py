@@ -104,13 +104,13 @@ class GaussianLatent(Latent[LocationScale]):
         return posterior.scale.mean(-1)
 
     def grid(self, points: int) -> tuple[Tensor, Tensor]:
-        if self.dim != 2:
+        if self.dim > 2:
             return super().grid(points)
-        # midpoints of cells of equal probability would starve the tails: a square grid to 6 sigma
-        side = math.isqrt(points)
+        # midpoints of cells of equal probability would starve the tails: a regular grid to 6 sigma
+        side = points if self.dim == 1 else math.isqrt(points)
         line = (torch.arange(side, dtype=torch.float64) + 0.5) / side * 12 - 6
-        z = torch.cartesian_prod(line, line)
-        log_mass = self.prior_log_prob(z) + 2 * math.log(12 / side)
+        z = torch.cartesian_prod(*[line] * self.dim).reshape(-1, self.dim)
+        log_mass = self.prior_log_prob(z) + self.dim * math.log(12 / side)
         return z.float(), log_mass.float()
 
 

@@ -5,6 +5,7 @@ posterior. Equal neighbours are one batch: four spheres S^10 are one op call, no
 Everything factorises: draws stand side by side, KL divergences, entropies and log densities add up.
 """
 
+import math
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -48,6 +49,7 @@ class ProductLatent(Latent[tuple[Any, ...]]):
         self.dim = sum(factor.dim for factor in factors)
         others = [factor.gradient for factor in factors if factor.gradient != PATHWISE]
         self.gradient = others[0] if others else PATHWISE
+        self.exact_kl = all(factor.exact_kl for factor in factors)  # type: ignore[misc]
         names = {factor.spread_name for factor in factors}
         self.spread_name = names.pop() if len(names) == 1 else "spread"  # type: ignore[misc]
 
@@ -129,6 +131,16 @@ class ProductLatent(Latent[tuple[Any, ...]]):
         parts = [group.factor.mean(own).flatten(-2) for group, own in self._pairs(posterior)]
         return torch.cat(parts, -1)
 
+    def grid(self, points: int) -> tuple[Tensor, Tensor]:
+        """Of the one factor, or the product of two lines."""
+        if self.dim > 2:
+            return super().grid(points)
+        if len(self.factors) == 1:
+            return self.factors[0].grid(points)
+        (z1, mass1), (z2, mass2) = (factor.grid(math.isqrt(points)) for factor in self.factors)
+        z = torch.cat([z1.repeat_interleave(len(z2), 0), z2.repeat(len(z1), 1)], -1)
+        return z, (mass1.unsqueeze(1) + mass2).flatten()
+
     def distribution(self, posterior: tuple[Any, ...]) -> torch.distributions.Distribution:
         return _ProductDistribution(self, posterior)
 
@@ -169,4 +181,5 @@ class _ProductDistribution(torch.distributions.Distribution):
 
 
 def _likeness(factor: Latent[Any]) -> tuple[Any, ...]:
-    return type(factor), factor.dim, factor.gradient
+    """Factors that are equal in this are one batch: their class and all that they are made of."""
+    return type(factor), sorted(vars(factor).items())

@@ -12,7 +12,7 @@ from torch import Tensor
 from svmf import functional
 from svmf._gradients import CORRECTED, GRADIENTS
 from svmf._sphere import log_sphere_area
-from svmf.models.latents.base import Draw, Latent
+from svmf.models.latents.base import Draw, Latent, PosteriorT
 from svmf.models.latents.direction import direction
 
 if TYPE_CHECKING:
@@ -24,9 +24,8 @@ class Direction(NamedTuple):
     concentration: Tensor  # [...], kappa of at least 1, or the Cauchy's rho in (0, 1)
 
 
-class OnSphere(Latent[Direction]):
-    """What the families on S^d share: a direction with a concentration, and the uniform prior.
-    The mean is normalised to the sphere and kappa = softplus(.) + 1, as the paper's code has it."""
+class UniformPrior(Latent[PosteriorT]):
+    """What every posterior on S^d shares: codes are unit vectors, the prior is uniform."""
 
     spread_name = "kappa"
     on_sphere = True
@@ -34,6 +33,31 @@ class OnSphere(Latent[Direction]):
     @property
     def coordinates(self) -> int:
         return self.dim + 1
+
+    def prior_log_prob(self, z: Tensor) -> Tensor:
+        return z.new_full(z.shape[:-1], -log_sphere_area(self.coordinates))
+
+    def prior_sample(self, count: int, generator: torch.Generator | None = None) -> Tensor:
+        return F.normalize(torch.randn(count, self.coordinates, generator=generator), dim=-1)
+
+    def grid(self, points: int) -> tuple[Tensor, Tensor]:
+        if self.dim > 2:
+            return super().grid(points)
+        index = torch.arange(points, dtype=torch.float64) + 0.5
+        if self.dim == 1:
+            angle = index * (2 * math.pi / points)
+            z = torch.stack([angle.cos(), angle.sin()], -1)
+        else:  # Fibonacci lattice: nodes of equal area, so equal mass
+            height = 1 - 2 * index / points
+            angle = index * (math.pi * (3 - math.sqrt(5)))
+            radius = (1 - height.square()).sqrt()
+            z = torch.stack([radius * angle.cos(), radius * angle.sin(), height], -1)
+        return z.float(), torch.full((points,), -math.log(points))
+
+
+class OnSphere(UniformPrior[Direction]):
+    """A direction with a concentration. The mean is normalised to the sphere and kappa =
+    softplus(.) + 1, as the paper's code has it."""
 
     @property
     def head_sizes(self) -> tuple[int, ...]:
@@ -43,25 +67,8 @@ class OnSphere(Latent[Direction]):
         loc, concentration = raw.split(self.head_sizes, dim=-1)
         return Direction(direction(loc), F.softplus(concentration.squeeze(-1)) + 1)
 
-    def prior_log_prob(self, z: Tensor) -> Tensor:
-        return z.new_full(z.shape[:-1], -log_sphere_area(self.coordinates))
-
-    def prior_sample(self, count: int, generator: torch.Generator | None = None) -> Tensor:
-        return F.normalize(torch.randn(count, self.coordinates, generator=generator), dim=-1)
-
     def spread(self, posterior: Direction) -> Tensor:
         return posterior.concentration
-
-    def grid(self, points: int) -> tuple[Tensor, Tensor]:
-        if self.dim != 2:
-            return super().grid(points)
-        # Fibonacci lattice: nodes of equal area, so equal mass
-        index = torch.arange(points, dtype=torch.float64) + 0.5
-        height = 1 - 2 * index / points
-        angle = index * (math.pi * (3 - math.sqrt(5)))
-        radius = (1 - height.square()).sqrt()
-        z = torch.stack([radius * angle.cos(), radius * angle.sin(), height], -1)
-        return z.float(), torch.full((points,), -math.log(points))
 
 
 class SphericalLatent(OnSphere):
