@@ -75,7 +75,8 @@ class RunConfig:
     latent: str | None = option(
         None,
         "product of latent spaces: s10x4+n5 is four spheres S^10 and a Gaussian of 5 (p for power "
-        "spherical, c for spherical Cauchy, f for a flow), instead of the model's own and --dim; z1 in M1+M2",
+        "spherical, c for spherical Cauchy, f for a flow), instead of the model's own and --dim; "
+        "z1 in M1+M2",
         _MODEL,
         metavar="FACTORS",
         without="the model's own",
