@@ -13,6 +13,8 @@ from torch import Tensor
 from torch.distributions import biject_to, constraints, transform_to
 from torch.distributions.transforms import Transform
 
+from svmf._sphere import unit_and_length
+
 __all__ = ["UNIT_TOLERANCES", "StereographicTransform", "UnitVectorTransform", "unit_vector"]
 
 # How far the norm of a unit vector of each type may be from 1. Wide enough for a vector that was
@@ -54,14 +56,7 @@ class UnitVectorTransform(Transform):
     __hash__ = Transform.__hash__
 
     def _call(self, x: Tensor) -> Tensor:
-        # Divided by the largest entry first: in float32 squares overflow from 1e19 on and vanish
-        # below 1e-23. The direction does not depend on the scale: it is a constant for gradients.
-        largest = x.detach().abs().amax(-1, keepdim=True)
-        at_origin = largest == 0
-        scaled = x / torch.where(at_origin, 1.0, largest)
-        e1 = torch.nn.functional.pad(torch.ones_like(largest), (0, x.shape[-1] - 1))
-        norm = torch.linalg.vector_norm(torch.where(at_origin, e1, scaled), dim=-1, keepdim=True)
-        return torch.where(at_origin, e1, scaled / norm)
+        return unit_and_length(x)[0]
 
     def _inverse(self, y: Tensor) -> Tensor:
         return y

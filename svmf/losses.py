@@ -12,6 +12,8 @@ from torch import Tensor, nn
 from torch.distributions import Distribution
 
 from svmf import functional as F
+from svmf._direction import direction
+from svmf._sphere import unit_and_length
 from svmf.distributions._data import unit_vectors
 
 __all__ = [
@@ -63,8 +65,8 @@ def vmf_nll_loss(
         prediction = prediction.to(target.dtype)
         zero = (prediction == 0).all(-1, keepdim=True)
         prediction = torch.where(zero, prediction + _TINY * target, prediction)
-        concentration = torch.linalg.vector_norm(prediction, dim=-1)
-        loc = prediction / concentration.unsqueeze(-1)
+        loc, length = unit_and_length(prediction)
+        concentration = length.squeeze(-1)
     else:
         loc = _directions(prediction, name, "prediction", normalize, check)
         concentration = _widened(concentration)
@@ -135,8 +137,7 @@ class VonMisesFisherHead(nn.Module):
         nn.init.zeros_(self.scale.bias)
 
     def forward(self, features: Tensor) -> tuple[Tensor, Tensor]:
-        direction = _widened(self.direction(features))
-        loc = nn.functional.normalize(direction, dim=-1, eps=_TINY)
+        loc = direction(_widened(self.direction(features)))
         return loc, concentration_from(_widened(self.scale(features)).squeeze(-1), self.dim)
 
 
@@ -158,11 +159,12 @@ def vmf_class_logits(
         logit_j = log prior_j + kappa_j mu_j.x + log C_m(kappa_j) - log C_m(0)
 
     With x the direction of `features` [..., m], mu_j that of `prototypes` [c, m], and kappa_j =
-    `concentrations` [c] or one for all. Their softmax is the posterior of the classes.
+    `concentrations` [c] or one for all. Their softmax is the posterior of the classes. A vector of
+    zeros points along the first axis, with a bounded gradient.
     """
-    x = nn.functional.normalize(_widened(features), dim=-1)
+    x = direction(_widened(features))
     dtype = x.dtype
-    loc = nn.functional.normalize(_widened(prototypes).to(dtype), dim=-1)
+    loc = direction(_widened(prototypes).to(dtype))
     kappa = _widened(concentrations).to(dtype)
     logits = kappa * (x @ loc.mT) - F.vmf_log_partition(kappa, prototypes.shape[-1])
     return logits if log_prior is None else logits + log_prior

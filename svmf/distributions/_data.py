@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from svmf._sphere import unit_and_length
 from svmf._torch_private import readable
 from svmf.constraints import UNIT_TOLERANCES
 from svmf.distributions._checks import invalid, unit_vectors_expected
@@ -54,12 +55,9 @@ def unit_vectors(
     if value.numel() == 0:
         return value
     if normalize:
-        # The largest entry first: the square of a large or small one has no place in its type.
-        largest = value.detach().abs().amax(-1, keepdim=True)
         if readable(value):
-            _refuse_without_direction(largest.squeeze(-1), name, argument)
-        scaled = value / largest
-        return scaled / torch.linalg.vector_norm(scaled, dim=-1, keepdim=True)
+            _refuse_without_direction(value.detach().abs().amax(-1), name, argument)
+        return unit_and_length(value)[0]
     if not readable(value):
         return value
     norm = torch.linalg.vector_norm(value.detach(), dim=-1)

@@ -185,11 +185,16 @@ def _read_sparse(X: Any, *, name: str, normalize: bool) -> SparseRows:
         raise TypeError(f"{name}: expected `X` of a floating type, got {value.dtype}")
     half = value.dtype not in (torch.float32, torch.float64)
     rows = SparseRows(start.long(), column.long(), value.float() if half else value, X.shape[1])
+    count = rows.start.diff()
+    if normalize:  # the largest entry first: its square may have no place in its type
+        largest = torch.segment_reduce(rows.value.abs(), "max", offsets=rows.start, initial=0)
+        unit_vectors(largest[:, None], name=name, argument="X", normalize=True)
+        rows.value = rows.value / largest.repeat_interleave(count)
     norm = rows.squared_norms().sqrt()
-    # The norms, each as a vector of one entry, meet the same check as dense rows do.
-    unit_vectors(norm[:, None].to(value.dtype), name=name, argument="X", normalize=normalize)
+    if not normalize:  # the norms, each as a vector of one entry, meet the check of dense rows
+        unit_vectors(norm[:, None].to(value.dtype), name=name, argument="X")
     if normalize or half:
-        rows.value = rows.value / norm.repeat_interleave(rows.start.diff())
+        rows.value = rows.value / norm.repeat_interleave(count)
     return rows
 
 

@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from svmf import functional
-from svmf.models.latents.direction import direction
+from svmf._direction import direction
 
 
 class _BernoulliLogProb(torch.autograd.Function):

@@ -248,6 +248,18 @@ def test_hard_assignment(clusters):
     torch.testing.assert_close(mixture.concentrations_[0], alone.concentration)
 
 
+@pytest.mark.parametrize("length", [1e-30, 1e-20, 1e20, 1e30])
+def test_long_and_short_rows_are_normalised_dense_and_sparse(length):
+    from svmf.mixture.rows import read_rows
+
+    rows = torch.randn(20, 6, generator=torch.Generator().manual_seed(0))
+    expected = torch.nn.functional.normalize(rows, dim=-1)
+    index = torch.arange(20)
+    for X in (length * rows, (length * rows).to_sparse()):
+        found = read_rows(X, name="test", normalize=True)
+        torch.testing.assert_close(found.dense(index), expected)
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("options", [{}, {"assignment": "hard"}, {"batch_size": 256}])
 def test_sparse_rows_give_the_dense_fit(clusters, dtype, options):

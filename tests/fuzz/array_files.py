@@ -51,6 +51,8 @@ def array_file(chance: Chance, suffix: str) -> bytes:
         return table(chance)
     rows = chance.pick((0, 1, 12, 40))
     array = chance.normal((rows, 4)).numpy().astype(chance.pick(("<f4", "<f8", "<i4")))
+    if chance.one_in(4) and array.size and array.dtype.kind == "f":
+        array.flat[chance.random.randrange(array.size)] = chance.pick((np.nan, np.inf, -np.inf))
     if chance.one_in(3) and array.size:
         array = other_array(chance, array)
     if suffix == ".npy":

@@ -18,7 +18,7 @@ from svmf.models.latents.base import with_correction
 # length r turns by 1/r, so that short ones are steep; what must not be is a row that outweighs a
 # million others (a blank row once had 2.7e9, and Adam never came back).
 LARGEST_GRADIENT = 1e6
-NORMS = (0.0, 0.0, 1e-45, 1e-30, 1e-20, 1e-12, 1e-6, 1e-3, 1.0, 1e3, 1e10)
+NORMS = (0.0, 0.0, 1e-45, 1e-30, 1e-20, 1e-12, 1e-6, 1e-3, 1.0, 1e3, 1e10, 1e20, 1e30, 1e37)
 
 
 def random_latent(chance: Chance) -> str:
@@ -38,6 +38,11 @@ def random_latent(chance: Chance) -> str:
     length = torch.linalg.vector_norm(z.detach().double(), dim=-1)
     off = float((length - 1).abs().max())
     require(off < 1e-5, f"{family.__name__}: a code of length {length.tolist()}, features {norms}")
+    raw = features[:, : latent.coordinates].detach().double()
+    raw[(raw == 0).all(-1), 0] = 1  # nothing points along the first axis
+    exact = torch.nn.functional.normalize(raw, dim=-1, eps=0)
+    off = float((exact - posterior.loc.detach()).abs().max())
+    require(off < 1e-5, f"{family.__name__}: a mean direction is off by {off}, features {norms}")
     direction = torch.nn.functional.normalize(chance.normal(z.shape), dim=-1).float()
     loss = with_correction((z * direction).sum(-1), log_ratio).sum()
     (gradient,) = torch.autograd.grad(loss, features, retain_graph=True)

@@ -105,6 +105,20 @@ def directions_of_nothing(patch: Patch) -> None:
     patch.setattr(sphere, "direction", lambda loc: torch.nn.functional.normalize(loc, dim=-1))
 
 
+def squares_that_overflow(patch: Patch) -> None:
+    """A norm without care for the scale: inf from 1e20 on in float32."""
+    from svmf.models.latents import sphere
+
+    def direction(loc: torch.Tensor) -> torch.Tensor:
+        length = torch.linalg.vector_norm(loc, dim=-1, keepdim=True)
+        usual = (length > 1e-12) & (length < torch.inf)
+        short = torch.where(length < 1, right(loc), loc / length)
+        return torch.where(usual, right(loc), short)
+
+    right = sphere.direction
+    patch.setattr(sphere, "direction", direction)
+
+
 def checkpoint_tensors_unchecked(patch: Patch) -> None:
     """Adam's moments may have another shape or share their memory: it writes out of bounds."""
     from svmf.training.checked import Part
@@ -179,6 +193,20 @@ def mixture_without_checks(patch: Patch) -> None:
     patch.setattr(Estimator, "_expect", lambda *_: None)
 
 
+def mixture_in_half_types(patch: Patch) -> None:
+    """The concentrations have a half type: float16 ends at 65504."""
+    from svmf.mixture import VonMisesFisherMixture
+
+    right = VonMisesFisherMixture.__dict__["concentrations_"]
+    halved = property(lambda mixture: right.fget(mixture).half())
+    patch.setattr(VonMisesFisherMixture, "concentrations_", halved)
+
+
+def arrays_of_anything(patch: Patch) -> None:
+    """Values that are not finite are taken."""
+    patch.setattr(torch, "isfinite", lambda rows: torch.ones_like(rows, dtype=torch.bool))
+
+
 PLANTED: list[tuple[str, Callable[[Patch], None], int]] = [
     ("pickles", tuples_of_anything, 300),
     ("pickles", lists_of_anything, 300),
@@ -193,8 +221,11 @@ PLANTED: list[tuple[str, Callable[[Patch], None], int]] = [
     ("derivatives", no_tangents, 20),
     ("derivatives", derivative_cut_off, 20),
     ("mixtures", mixture_without_checks, 60),
+    ("mixtures", mixture_in_half_types, 60),
+    ("arrays", arrays_of_anything, 300),
     ("forks", lock_over_a_fork, 5),
     ("latents", directions_of_nothing, 30),
+    ("latents", squares_that_overflow, 30),
     ("checkpoints", checkpoint_tensors_unchecked, 100),
     ("checkpoints", checkpoint_numbers_unchecked, 100),
     ("runs", runs_unlocked, 20),

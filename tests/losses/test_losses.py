@@ -68,6 +68,42 @@ def test_a_prediction_of_zero_has_the_gradient_of_zero(dtype):
     torch.testing.assert_close(gradient, -target, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("length", [1e-30, 1e-20, 1e-15, 1e20, 1e30])
+def test_vectors_whose_squares_have_no_place_in_float32(length):
+    """The direction of a row does not depend on its length, and its gradient is finite."""
+    vector, prototypes = directions(6, 5).float(), directions(3, 5, seed=1).float()
+    kappa = torch.tensor([1.0, 10.0, 100.0])
+    expected = vmf_class_logits(vector, prototypes, kappa)
+    features, others = (length * vector).requires_grad_(), length * prototypes
+    logits = vmf_class_logits(features, others, kappa)
+    torch.testing.assert_close(logits, expected, rtol=1e-5, atol=1e-4)
+    (slope,) = torch.autograd.grad(logits.sum(), features)
+    assert bool(slope.isfinite().all())
+
+    head = VonMisesFisherHead(5, 5)
+    head.direction.weight.data = torch.eye(5)
+    head.direction.bias.data.zero_()
+    torch.testing.assert_close(head(features)[0], vector)
+
+    target = directions(6, 5, seed=2).float()
+    loss = vmf_nll_loss(features, target, reduction="none")
+    exact = vmf_nll_loss(
+        features.detach().double(), target.double(), reduction="none", normalize=True
+    )
+    torch.testing.assert_close(loss.double(), exact, rtol=1e-5, atol=1e-5)
+    (slope,) = torch.autograd.grad(loss.sum(), features)
+    assert bool(slope.isfinite().all())
+
+
+def test_a_feature_of_zero_has_a_bounded_gradient():
+    features = torch.zeros(2, 5, requires_grad=True)
+    logits = vmf_class_logits(features, directions(3, 5).float(), torch.tensor(10.0))
+    (slope,) = torch.autograd.grad(logits.sum(), features)
+    assert float(slope.abs().max()) < 1e4
+    loc, _ = VonMisesFisherHead(5, 3)(torch.zeros(2, 5))
+    torch.testing.assert_close(loc.norm(dim=-1), torch.ones(2))
+
+
 @pytest.mark.parametrize("dim", [3, 300, 4096])
 @pytest.mark.parametrize("kappa", [100.0, 1000.0, 3000.0])
 def test_descent_recovers_the_concentration(dim, kappa):

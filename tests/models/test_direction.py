@@ -5,8 +5,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from svmf._direction import SHORTEST, _plain_direction, direction
 from svmf.models import VAE, Bernoulli, PowerSphericalLatent, SphericalCauchyLatent, SphericalLatent
-from svmf.models.latents.direction import SHORTEST, _plain_direction, direction
 
 DTYPES = [torch.float32, torch.float64]
 
@@ -21,10 +21,14 @@ def test_equals_normalisation_where_there_is_a_direction(dtype):
     torch.testing.assert_close(ours, theirs)
 
 
+@pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
 def test_derivatives_of_both_orders():
     raw = torch.randn(3, 4, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(direction, raw)
     assert torch.autograd.gradgradcheck(direction, raw)
+    assert torch.autograd.gradcheck(direction, raw, check_forward_ad=True)
+    forward, reverse = torch.func.jacfwd(direction)(raw), torch.func.jacrev(direction)(raw)
+    torch.testing.assert_close(forward, reverse)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -48,6 +52,61 @@ def test_transforms_and_half_types():
     for dtype in (torch.bfloat16, torch.float16):
         assert direction(raw.to(dtype)).dtype == dtype
         assert bool((direction(raw.to(dtype)).float().norm(dim=-1) - 1).abs().max() < 0.01)
+
+
+def _extreme_rows(dtype):
+    """Rows of every length that the type has a place for, ordinary ones among them; and the
+    directions, in float64."""
+    torch.manual_seed(3)
+    finest, largest = torch.finfo(dtype).tiny, torch.finfo(dtype).max
+    lengths = [finest, finest**0.5, 1.0, largest**0.5, largest / 4]
+    usual = torch.randn(len(lengths) * 20, 5, dtype=dtype)
+    raw = (usual / usual.abs().amax(-1, keepdim=True)).double()
+    raw = (raw * torch.tensor(lengths, dtype=torch.float64).repeat(20)[:, None]).to(dtype)
+    rows = torch.cat((raw, usual))
+    scaled = rows.double() / rows.double().abs().amax(-1, keepdim=True)
+    return rows, F.normalize(scaled, dim=-1)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("dtype", [*DTYPES, torch.float16, torch.bfloat16])
+def test_vectors_of_every_length(dtype, compiled):
+    function = direction
+    if compiled:
+        function = torch.compile(direction, fullgraph=True, backend="aot_eager")
+    raw, expected = _extreme_rows(dtype)
+    raw.requires_grad_()
+    unit = function(raw)
+    error = (unit.detach().double() - expected).abs().max()
+    assert float(error) < 3 * torch.finfo(dtype).eps
+    (slope,) = torch.autograd.grad((unit * torch.randn_like(unit)).sum(), raw)
+    assert bool(slope.isfinite().all())
+    assert float(slope.norm(dim=-1).max()) < 10 / SHORTEST
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_long_row_leaves_the_others_their_bits(dtype):
+    raw = torch.randn(20, 5, dtype=dtype)
+    alone = direction(raw)
+    raw[7] = torch.finfo(dtype).max
+    assert torch.equal(direction(raw)[:7], alone[:7])
+    assert torch.equal(direction(raw)[8:], alone[8:])
+
+
+@pytest.mark.parametrize("length", [1e-40, 1e-30, 1e-20, 1e20, 1e30, 1e38])
+@pytest.mark.parametrize("family", [SphericalLatent, PowerSphericalLatent, SphericalCauchyLatent])
+def test_long_and_short_features_give_unit_codes(family, length):
+    latent = family(4)
+    raw = torch.randn(64, sum(latent.head_sizes))
+    raw[:, :5] *= length / raw[:, :5].abs().amax(-1, keepdim=True)
+    raw.requires_grad_()
+    posterior = latent.posterior(raw)
+    torch.testing.assert_close(posterior.loc.norm(dim=-1), torch.ones(64))
+    draw = latent.draw(posterior)
+    torch.testing.assert_close(draw.z.norm(dim=-1), torch.ones(64))
+    (slope,) = torch.autograd.grad((draw.z * torch.randn(64, 5)).sum() + draw.kl.sum(), raw)
+    assert bool(slope.isfinite().all())
+    assert float(slope.abs().max()) < 10 / SHORTEST
 
 
 @pytest.mark.parametrize("family", [SphericalLatent, PowerSphericalLatent, SphericalCauchyLatent])

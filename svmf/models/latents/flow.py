@@ -13,10 +13,10 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from svmf import functional
+from svmf._direction import direction
 from svmf._gradients import PATHWISE
 from svmf._sphere_maps import backward_maps, forward_maps
 from svmf.models.latents.base import Draw
-from svmf.models.latents.direction import direction
 from svmf.models.latents.sphere import UniformPrior
 
 _ENTROPY_DRAWS = 256

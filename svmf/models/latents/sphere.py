@@ -10,10 +10,10 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from svmf import functional
+from svmf._direction import direction
 from svmf._gradients import CORRECTED, GRADIENTS
 from svmf._sphere import log_sphere_area
 from svmf.models.latents.base import Draw, Latent, PosteriorT
-from svmf.models.latents.direction import direction
 
 if TYPE_CHECKING:
     from svmf.distributions import SphericalCauchy

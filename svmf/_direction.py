@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The direction of a raw vector, safe where there is none.
+"""The direction of a raw vector of any length, safe where there is none.
 
 A zero vector has no direction, and beside it the derivative of x / |x| grows as 1 / |x|: one blank
 image in the first batch gave a gradient of 1e9, which Adam's second moment remembers for the rest
@@ -13,6 +13,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from svmf._sphere import LONG, short, unit_and_length
+from svmf._torch_private import readable
+
 SHORTEST = 0.01
 
 
@@ -24,16 +27,11 @@ def direction(raw: Tensor) -> Tensor:
 
 
 def _plain_direction(raw: Tensor) -> Tensor:
-    """The definition: the value of x / |x|, and of its derivative the share |x| / SHORTEST where x
-    is short."""
-    value = raw.detach()
-    length = torch.linalg.vector_norm(value, dim=-1, keepdim=True)
-    first = F.one_hot(torch.zeros((), dtype=torch.int64, device=raw.device), raw.shape[-1])
-    share = (length / SHORTEST).clamp_max(1)
-    pulled = torch.lerp(value, raw, share)
-    return F.normalize(
-        torch.where(length < _nothing(raw), raw + SHORTEST * first.to(raw.dtype), pulled), dim=-1
-    )
+    """The definition: as a function of x near x0, the direction of x0 / |x0| + (x - x0) / L with
+    L = |x0|, which is that of x; but L = SHORTEST where x0 is short."""
+    here = raw.detach()
+    unit, length = unit_and_length(here)
+    return F.normalize(unit + (raw - here) / length.clamp_min(SHORTEST), dim=-1)
 
 
 class _Direction(torch.autograd.Function):
@@ -43,28 +41,34 @@ class _Direction(torch.autograd.Function):
 
     @staticmethod
     def forward(raw: Tensor) -> tuple[Tensor, Tensor]:
-        length = torch.linalg.vector_norm(raw, dim=-1, keepdim=True)
-        unit = raw / length.clamp_min(_nothing(raw))
-        nothing = length < _nothing(raw)
-        unit.masked_fill_(nothing, 0)
-        unit.narrow(-1, 0, 1).add_(nothing)
-        return unit, length
+        if raw.is_cpu and raw.numel() and readable(raw):
+            # One look at the lengths is cheaper than the care that hardly any batch needs.
+            length = torch.linalg.vector_norm(raw, dim=-1, keepdim=True)
+            low, high = length.aminmax()
+            if low.item() > short(raw) and high.item() < LONG:
+                return raw / length, length
+        return unit_and_length(raw)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Tensor], output: tuple[Tensor, Tensor]) -> None:
         ctx.mark_non_differentiable(output[1])
         ctx.save_for_backward(*inputs, *output)
+        ctx.save_for_forward(*output)
+
+    @staticmethod
+    def jvp(ctx: Any, tangent: Tensor) -> tuple[Tensor, None]:  # type: ignore[override]
+        return _along_sphere(tangent, *ctx.saved_tensors), None
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor, _: Tensor) -> Tensor:  # type: ignore[override]
         raw, unit, length = ctx.saved_tensors
         if torch.is_grad_enabled():  # the derivative of this derivative is asked for
             unit = _plain_direction(raw)
-            length = torch.linalg.vector_norm(raw, dim=-1, keepdim=True)
-        along = (grad * unit).sum(-1, keepdim=True)
-        return (grad - along * unit) / length.clamp_min(SHORTEST)
+            _, length = unit_and_length(raw)
+        return _along_sphere(grad, unit, length)
 
 
-def _nothing(raw: Tensor) -> float:
-    """Shorter rows cannot be told from zero: in float32 their squares underflow."""
-    return max(1e-12, torch.finfo(raw.dtype).tiny)
+def _along_sphere(vector: Tensor, unit: Tensor, length: Tensor) -> Tensor:
+    """The Jacobian, which is symmetric, times a vector."""
+    along = (vector * unit).sum(-1, keepdim=True)
+    return (vector - along * unit) / length.clamp_min(SHORTEST)
