@@ -19,6 +19,7 @@
 
 #include <cmath>
 
+#include "math/log_gamma.h"
 #include "math/vmf_kappa.h"
 
 namespace svmf {
@@ -84,9 +85,8 @@ inline BesselOrder<Scalar> make_bessel_order(double order) {
   result.small = result.steps == 0 && nu < coefficients::kLargeNu;
   result.table = result.small ? make_vmf_table<Scalar>(static_cast<int64_t>(m))
                               : make_vmf_table_for_nu<Scalar>(nu + result.steps);
-  result.log_factor = result.steps
-                          ? static_cast<Scalar>(lgammal(static_cast<long double>(order) + 1))
-                          : result.table.log_gamma;
+  result.log_factor =
+      result.steps ? static_cast<Scalar>(log_gamma_one_plus(order)) : result.table.log_gamma;
   set_step_factors(&result);
   return result;
 }

@@ -195,6 +195,15 @@ PYBIND11_MODULE(svmf_math, m) {
       .def(py::init<>())
       .def("get", &svmf::SmallCache::get)
       .def_readonly("made", &svmf::SmallCache::made);
+  m.def("log_gamma_one_plus", &svmf::log_gamma_one_plus);
+  // Nodes and weights in long double where it has more digits, and in two doubles.
+  m.def("gauss_jacobi", [](int n, int64_t dim, bool two_doubles) {
+    py::array_t<double> nodes(n), weights(n);
+    const auto compute =
+        two_doubles ? svmf::gauss_jacobi<svmf::TwoDoubles> : svmf::gauss_jacobi<svmf::GaussNumber>;
+    compute(n, dim, nodes.mutable_data(), weights.mutable_data());
+    return py::make_tuple(nodes, weights);
+  });
   // Four random words, computed in each kind of lane.
   m.def("philox", [](std::array<uint32_t, 4> counter, uint64_t key, const std::string& lanes) {
     if (lanes == "scalar32") return svmf::philox_words<uint32_t>(counter, key);
