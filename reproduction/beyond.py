@@ -61,7 +61,10 @@ def posteriors_of(dim: int) -> list[Posterior]:
     if dim == 2:  # where the exact likelihood says how much of the posterior's gap a flow closes
         rows.append(Posterior("flow", "flow over vMF", options={"latent": "f2"}))
     for words in SPLITS.get(dim, ()):
-        rows.append(Posterior(words, f"product {words}", options={"latent": words}))
+        split = {"latent": words}
+        rows.append(Posterior(words, f"product {words}", options=split))
+        wide = f"product {words}, radius sqrt(m)"
+        rows.append(Posterior(f"{words}-sqrt", wide, options={**split, "radius": "sqrt"}))
     return rows
 
 

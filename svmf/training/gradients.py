@@ -41,6 +41,7 @@ def captured(
     `variant` gives the same answer."""
     functions: dict[tuple[Hashable, ...], Callable[..., Any]] = {}
     values = [weight.detach() for weight in weights]
+    values += list(model.buffers())  # read, not changed; a trace knows no tensors but its inputs
 
     def evaluate(*inputs: Tensor) -> tuple[Tensor, Tensor]:
         key = (variant(), *[tensor.shape for tensor in inputs])
@@ -60,12 +61,13 @@ def _capture(model: nn.Module, example: list[Tensor]) -> Callable[..., Any]:
     from torch.fx.experimental.proxy_tensor import make_fx  # imports the compiler: a second
 
     names = [name for name, _ in model.named_parameters()]
+    buffers = [name for name, _ in model.named_buffers()]
 
     def loss_and_gradients(*arguments: Tensor) -> tuple[Tensor, ...]:
         weights = [weight.detach().requires_grad_() for weight in arguments[: len(names)]]
-        loss, terms = torch.func.functional_call(
-            model, dict(zip(names, weights, strict=True)), arguments[len(names) :]
-        )
+        inputs = arguments[len(names) + len(buffers) :]
+        state = zip([*names, *buffers], [*weights, *arguments[len(names) :]], strict=False)
+        loss, terms = torch.func.functional_call(model, dict(state), inputs)
         return loss.detach(), terms, *torch.autograd.grad(loss, weights)
 
     with torch.random.fork_rng(devices=[]):  # whatever a compiler draws, the run does not notice

@@ -100,9 +100,10 @@ def test_warm_up_reaches_the_loss(options, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
-def test_compile_gives_the_same_curve(options, tmp_path):
+@pytest.mark.parametrize("more", [{}, {"radius": "sqrt"}], ids=["plain", "buffers"])
+def test_compile_gives_the_same_curve(options, more, tmp_path):
     for name, compiled in (("eager", False), ("compiled", True)):
-        config = make_config("svae", **options("svae", compile=compiled))
+        config = make_config("svae", **options("svae", compile=compiled, **more))
         start_run(config, tmp_path / name)
     eager, compiled = (
         RunFolder(tmp_path / name).read_metrics()[-1]["validation"]["elbo"]
