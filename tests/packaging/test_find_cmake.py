@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A build finds a CMake that is new enough, also behind an old one, or says in a line what to do."""
+"""A build finds a CMake that is new enough, also behind an old one, or says what to install."""
 
 import os
 import runpy
