@@ -123,6 +123,8 @@ def _eager_function(op: Any, derivative: Derivative) -> Any:
 
 
 def _register_private(op: Any, derivative: Derivative) -> None:
+    kernels = private.kernels_of(op)
+
     def forward(ctx: Any, keys: Any, *args: Any) -> Any:
         outputs = private.below_this_level(op, keys, args)
         ctx.set_materialize_grads(False)
@@ -143,6 +145,9 @@ def _register_private(op: Any, derivative: Derivative) -> None:
     function = _function(private.LevelFunction, op, forward=forward, backward=backward, jvp=jvp)
 
     def kernel(keys: Any, *args: Any) -> Any:
+        if _plain_eager() and not (_is_grad_enabled() and private.any_requires_grad(*args)):
+            with _below_autograd():
+                return kernels(*args)  # as every call of a compiled graph: nobody differentiates
         with private.one_level():
             return function.apply(keys, *args)
 
