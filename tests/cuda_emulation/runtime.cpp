@@ -53,6 +53,7 @@ struct Thread {
   int line = 0;
   void* fake_stack = nullptr;  // address sanitizer
   void* fiber = nullptr;       // thread sanitizer
+  unsigned syncs[2] = {};      // __syncwarp and __syncthreads that it has reached
 };
 
 struct Device {
@@ -73,7 +74,7 @@ struct Device {
   size_t stacks_in_use = 0;
   std::vector<char*> shared_blocks;  // kept until the launch ends, like the fibers
   std::vector<void*> fibers;
-  std::vector<char> sync_objects;  // thread sanitizer: one address per warp, and one for the block
+  std::vector<char> sync_objects;  // thread sanitizer: two addresses per warp and for the block
   char launch_end = 0;
 };
 Device device;
@@ -162,13 +163,17 @@ void thread_main() {
   to_host();
 }
 
+// Barriers take turns between two addresses: a thread that leaves one after others have reached the
+// next learns nothing of what they did in between. Who is two barriers ahead cannot be.
 void order_memory([[maybe_unused]] bool arriving, [[maybe_unused]] Meeting kind) {
 #if defined(SVMF_EMULATION_TSAN)
   if (kind != Meeting::kSyncThreads && kind != Meeting::kSyncWarp) return;
+  const bool block = kind == Meeting::kSyncThreads;
   const size_t warps = device.threads.size() / kWarp + 1;
-  const size_t within =
-      kind == Meeting::kSyncThreads ? warps : static_cast<size_t>(device.current / kWarp);
-  char* object = &device.sync_objects[device.block * (warps + 1) + within];
+  const size_t within = block ? warps : static_cast<size_t>(device.current / kWarp);
+  unsigned& syncs = device.threads[static_cast<size_t>(device.current)].syncs[block];
+  if (arriving) ++syncs;
+  char* object = &device.sync_objects[2 * (device.block * (warps + 1) + within) + syncs % 2];
   if (arriving)
     __tsan_release(object);
   else
@@ -373,7 +378,7 @@ int launch(const Launch& what, const std::function<void()>& kernel) {
   device.kernel = &kernel;
 #if defined(SVMF_EMULATION_TSAN)
   device.host_fiber = __tsan_get_current_fiber();
-  device.sync_objects.assign(static_cast<size_t>(grid.x) * (block.x / kWarp + 2), 0);
+  device.sync_objects.assign(2 * static_cast<size_t>(grid.x) * (block.x / kWarp + 2), 0);
 #endif
   uint64_t state = settings().shuffle_seed;
   for (const unsigned b : turns(grid.x, &state)) {

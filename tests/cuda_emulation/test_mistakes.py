@@ -24,6 +24,7 @@ MISTAKES = {
     "uninitialised_shared_memory": ("asan", WRONG_RESULT, ""),
     "block_too_large": ("asan", 4, "invalid configuration"),
     "missing_barrier": ("tsan", 66, "data race"),
+    "missing_barrier_between_two": ("tsan", 66, "data race"),
     "sum_without_atomics": ("tsan", 66, "data race"),
 }
 

@@ -32,6 +32,16 @@ __global__ void block_sum(const float* in, float* out) {
   if (element() < kElements) out[element()] = shared[0] + shared[1];
 }
 
+// Its neighbours have their barriers.
+__global__ void missing_barrier_between_two(const float* in, float* out) {
+  float* shared = svmf::shared_memory<float>();
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = in[0];
+  const float x = shared[1];
+  __syncthreads();
+  if (element() < kElements) out[element()] = x;
+}
+
 __global__ void store_past_the_end(const float* in, float* out) {
   if (element() <= kElements) out[element()] = in[std::min(element(), kElements - 1)];
 }
@@ -86,6 +96,7 @@ int main(int, char** arguments) {
   const std::map<std::string, Kernel> kernels{
       {"none", block_sum<true, 32>},
       {"missing_barrier", block_sum<false, 32>},
+      {"missing_barrier_between_two", missing_barrier_between_two},
       {"wrong_shuffle_width", block_sum<true, 8>},
       {"impossible_shuffle_width", block_sum<true, 24>},
       {"store_past_the_end", store_past_the_end},
