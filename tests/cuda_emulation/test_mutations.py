@@ -37,7 +37,17 @@ MUTATIONS = {
         "staged.cuh", "  __syncthreads();\n", "", "vmf_kappa.cu", "tsan"
     ),
     "missing sync between parking and writing": Mutation(
-        "vmf_sample.cuh", "  team.sync();\n  copy_run", "  copy_run", "vmf_sample.cu", "tsan"
+        "vmf_sample.cuh", "  team.sync();\n  S* const to", "  S* const to", "vmf_sample.cu", "tsan"
+    ),
+    "missing sync before the next step": Mutation(
+        "vmf_sample.cuh", "  team.sync();  // the run is free", "  //", "vmf_sample.cu", "tsan"
+    ),
+    "missing barrier after the block's preparation": Mutation(
+        "vmf_sample_backward.cuh",
+        "      __syncthreads();\n      // More",
+        "      // More",
+        "vmf_sample_backward.cu",
+        "tsan",
     ),
     "missing sync before the next tile": Mutation(
         "row_distance.cuh", "    team.sync();\n", "", "vmf_kl.cu", "tsan", occurrence=2
@@ -92,6 +102,8 @@ MUTATIONS = {
 
 # Further mutants of a kind that is already there.
 SLOW = {
+    "missing sync before the next step",
+    "missing barrier after the block's preparation",
     "missing barrier before the exchange is used again",
     "missing barrier after staging a table",
     "missing sync before the next tile",

@@ -10,7 +10,8 @@ import pytest
 
 
 def race_cases(rng: np.random.Generator) -> list[emulator.Case]:
-    """Warp and block teams, several tiles per owner, several blocks, one or many samples a row."""
+    """Warp and block teams, several tiles per owner, several blocks, several steps per tile, one or
+    many samples a row."""
     loc = {m: cases.unit_rows(rng, 70, m, "float32") for m in (5, 12, 70, 520, 1100)}
     kappa = cases.kappas(rng, 70, "float32")
     runs = []
@@ -22,12 +23,12 @@ def race_cases(rng: np.random.Generator) -> list[emulator.Case]:
             )
         )
 
-    for m, samples, batch in ((5, 2, 40), (12, 1, 70), (70, 1, 9), (520, 1, 9)):
+    for m, samples, batch in ((5, 2, 40), (12, 1, 70), (70, 1, 18), (520, 1, 9)):
         rows, mu = samples * batch, loc[m][:batch]
         add(
             "vmf_sample", (samples, batch, m, 3), (mu, kappa[:batch]), (rows * m, rows, rows, batch)
         )
-    for m, samples, batch in ((5, 1, 40), (5, 9, 2), (70, 1, 9), (1100, 1, 9)):
+    for m, samples, batch in ((5, 1, 40), (5, 9, 2), (70, 1, 18), (1100, 1, 9)):
         rows, mu = samples * batch, loc[m][:batch]
         g, half = rng.standard_normal((rows, m)), np.full(rows, 0.9)
         z = np.tile(mu, (samples, 1))

@@ -26,14 +26,22 @@ __device__ __forceinline__ int lane_in_warp() { return static_cast<int>(threadId
 __device__ __forceinline__ int warp_in_block() { return static_cast<int>(threadIdx.x) / kWarpSize; }
 
 // Sums over `size` neighbouring lanes, in every one of them, in an order that depends on `size`
-// alone. Unrolled: a loop over the offsets costs three times the shuffles.
+// alone. Unrolled: a loop over the offsets costs three times the shuffles. The whole warp does not
+// ask for each offset whether it takes part.
+template <int K, class S>
+__device__ __forceinline__ void add_from_lane(S (&x)[K], int offset) {
+#pragma unroll
+  for (int k = 0; k < K; ++k) x[k] += __shfl_xor_sync(kWholeWarp, x[k], offset);
+}
 template <int K, class S>
 __device__ __forceinline__ void sum_lanes(S (&x)[K], int size) {
+  if (size == kWarpSize) {
 #pragma unroll
-  for (int offset = kWarpSize / 2; offset > 0; offset /= 2) {
-    if (offset < size) {
+    for (int offset = kWarpSize / 2; offset > 0; offset /= 2) add_from_lane(x, offset);
+  } else {
 #pragma unroll
-      for (int k = 0; k < K; ++k) x[k] += __shfl_xor_sync(kWholeWarp, x[k], offset);
+    for (int offset = kWarpSize / 4; offset > 0; offset /= 2) {
+      if (offset < size) add_from_lane(x, offset);
     }
   }
 }
@@ -49,19 +57,16 @@ class WarpTeam {
   static constexpr size_t exchange_bytes(int) {
     return 0;
   }
-  __device__ explicit WarpTeam(int size) : size_(size) {}
+  // A power of two; shifts in the place of divisions, which are twenty instructions each.
+  __device__ explicit WarpTeam(int size) : size_(size) { log_size_ = __ffs(size) - 1; }
 
-  __device__ int64_t owner() const {
-    return int64_t(blockIdx.x) * (blockDim.x / kWarpSize) + warp_in_block();
-  }
-  __device__ int64_t owners() const { return int64_t(gridDim.x) * (blockDim.x / kWarpSize); }
   __device__ int owner_in_block() const { return warp_in_block(); }
   __device__ bool in_first_warp() const { return true; }
 
   __device__ int size() const { return size_; }
   __device__ int thread() const { return lane_in_warp() & (size_ - 1); }
-  __device__ int rows_at_once() const { return kWarpSize / size_; }
-  __device__ int row_at_once() const { return lane_in_warp() / size_; }
+  __device__ int rows_at_once() const { return kWarpSize >> log_size_; }
+  __device__ int row_at_once() const { return lane_in_warp() >> log_size_; }
 
   __device__ void sync() const { __syncwarp(); }
 
@@ -71,7 +76,7 @@ class WarpTeam {
   }
 
  private:
-  int size_;
+  int size_, log_size_;
 };
 
 class RunTeam : public WarpTeam {
@@ -80,16 +85,35 @@ class RunTeam : public WarpTeam {
   using WarpTeam::WarpTeam;
 };
 
-// Copies `count` values, at most kPerLane for every lane of the warp, from or to shared memory.
-// A value is moved by the same lane in both directions.
-template <int kPerLane, class S>
-__device__ __forceinline__ void copy_run(const S* from, int count, S* to) {
-  const S* const source = from + lane_in_warp();
-  S* const target = to + lane_in_warp();
+// Copies `count` values by the lanes of a warp, at most kPerLane each.
+template <int kPerLane, class T>
+__device__ __forceinline__ void copy_by_lanes(const T* from, int count, T* to) {
+  const T* const source = from + lane_in_warp();
+  T* const target = to + lane_in_warp();
   const int left = count - lane_in_warp();
 #pragma unroll
   for (int k = 0; k < kPerLane; ++k) {
     if (k * kWarpSize < left) target[k * kWarpSize] = source[k * kWarpSize];
+  }
+}
+
+// Copies `count` values, at most kPerLane for every lane of the warp, between global memory and a
+// run in shared memory: in pieces of 16 bytes if `global`, the one of the two that may begin
+// anywhere, allows it. Which lane moves a value depends on that.
+template <int kPerLane, class S>
+__device__ __forceinline__ void copy_run(const S* from, int count, S* to, const S* global) {
+  constexpr int kValues = 16 / sizeof(S);
+  struct Piece {
+    S value[kValues];
+  } __attribute__((may_alias, aligned(16)));
+  if (static_cast<unsigned>(reinterpret_cast<uintptr_t>(global)) % sizeof(Piece) == 0) {
+    const int pieces = static_cast<int>(static_cast<unsigned>(count) / kValues);
+    copy_by_lanes<(kPerLane + kValues - 1) / kValues>(reinterpret_cast<const Piece*>(from), pieces,
+                                                      reinterpret_cast<Piece*>(to));
+    const int e = pieces * kValues + lane_in_warp();
+    if (e < count) to[e] = from[e];
+  } else {
+    copy_by_lanes<kPerLane>(from, count, to);
   }
 }
 
@@ -105,8 +129,6 @@ class BlockTeam {
   }
   __device__ explicit BlockTeam(int) {}
 
-  __device__ int64_t owner() const { return blockIdx.x; }
-  __device__ int64_t owners() const { return gridDim.x; }
   __device__ int owner_in_block() const { return 0; }
   __device__ bool in_first_warp() const { return warp_in_block() == 0; }
 
@@ -156,13 +178,26 @@ struct TileRows {
   }
 };
 
-// Calls f(TileRows) for every tile of this thread's owner.
+// Calls f(TileRows) for the tiles of this thread's owner. The tiles that the owners of a block have
+// at once follow each other, and all its threads make the same number of calls: towards the end
+// with tiles of no rows.
+template <class Team, class F>
+__device__ __forceinline__ void for_tiles_of_block(const Team& team, int64_t rows, int tile_rows,
+                                                   F f) {
+  const int own = team.owner_in_block() * tile_rows;
+  const int64_t of_block = Team::kOwners * tile_rows;
+  for (int64_t start = blockIdx.x * of_block; start < rows; start += gridDim.x * of_block) {
+    const int64_t left = rows - start - own;
+    f(TileRows{start + own, left < tile_rows ? static_cast<int>(left > 0 ? left : 0) : tile_rows});
+  }
+}
+
+// The same for owners that do not wait for each other: tiles with rows alone.
 template <class Team, class F>
 __device__ __forceinline__ void for_tiles(const Team& team, int64_t rows, int tile_rows, F f) {
-  for (int64_t first = team.owner() * tile_rows; first < rows; first += team.owners() * tile_rows) {
-    const int64_t left = rows - first;
-    f(TileRows{first, left < tile_rows ? static_cast<int>(left) : tile_rows});
-  }
+  for_tiles_of_block(team, rows, tile_rows, [&](const TileRows& tile) {
+    if (tile.count > 0) f(tile);
+  });
 }
 
 }  // namespace SVMF_ISA

@@ -103,7 +103,7 @@ __device__ __forceinline__ void sample_run(const RunTeam& team, const SampleArgu
   const int64_t first = rows[i].batch * m, total = tensors.batch * m;
   const S* const from = tensors.loc + first;
   if (first + count <= total) {
-    copy_run<Shared::kRunPerLane>(from, count, run);
+    copy_run<Shared::kRunPerLane>(from, count, run, from);
   } else {
     for (int e = lane_in_warp(); e < count; e += kWarpSize)
       run[e] = tensors.loc[(first + e) % total];
@@ -143,7 +143,9 @@ __device__ __forceinline__ void sample_run(const RunTeam& team, const SampleArgu
     }
   }
   team.sync();
-  copy_run<Shared::kRunPerLane>(run, count, tensors.z + (tile.first + i) * m);
+  S* const to = tensors.z + (tile.first + i) * m;
+  copy_run<Shared::kRunPerLane>(run, count, to, to);
+  team.sync();  // the run is free for the next step
 }
 
 // One step over a long row.
@@ -185,6 +187,15 @@ __device__ __forceinline__ void sample_row(const Team& team, const SampleArgumen
   team.sync();
 }
 
+// KL of 32 rows by the warp whose tile begins them: it has a lane for each, whatever the tiles hold.
+template <class S>
+__device__ __forceinline__ void write_kl(const SampleArguments<S>& tensors, int64_t row) {
+  if ((row - lane_in_warp()) % kWarpSize == 0 && row < tensors.batch) {
+    tensors.kl[row] = evaluate_kappa_function<KappaFunction::kKlUniform>(tensors.kappa[row],
+                                                                         staged<VmfTable<S>>());
+  }
+}
+
 template <class S, class Team, bool kWithKl>
 __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
     vmf_sample_kernel(const __grid_constant__ SampleTask<S> task,
@@ -211,13 +222,8 @@ __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
           tensors.below[number] = c.below;
           tensors.above[number] = c.above;
         }
-        if constexpr (kWithKl) {
-          if (number < tensors.batch) {
-            tensors.kl[number] =
-                evaluate_kappa_function<KappaFunction::kKlUniform>(kappa, staged<VmfTable<S>>());
-          }
-        }
       }
+      if constexpr (kWithKl) write_kl(tensors, tile.first + lane);
     }
     team.sync();
     for (int i = 0; i < tile.count; i += team.rows_at_once()) {

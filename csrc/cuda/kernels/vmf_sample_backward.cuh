@@ -2,11 +2,11 @@
 // Backward pass of the sampler, fused: from the incoming gradient G and what the forward pass kept
 // (z, 1-w, 1+w). The formulas are those of csrc/math/reflection.h, as on the CPU.
 //
-// The expensive number per sample, dw/dkappa, runs with lane = (row of the tile, sample); then
-// teams go along the rows: for the products with G, then for grad mu. Short rows (RunTeam) come to
-// shared memory as runs and stay in registers between the two; long ones are read twice. A row's
-// samples are added one after another by the same threads, so the sum has one order and needs no
-// atomics.
+// The expensive number per sample, dw/dkappa, runs with thread = (tile of the block, sample, row):
+// as few warps as there is work for, and the others wait. Then teams go along the rows: for the
+// products with G, then for grad mu. Short rows (RunTeam) come to shared memory as runs and stay in
+// registers between the two; long ones are read twice. A row's samples are added one after another
+// by the same threads, so the sum has one order and needs no atomics.
 #pragma once
 
 #include <type_traits>
@@ -62,12 +62,11 @@ struct BackwardShared {
   static constexpr size_t kBytes =
       kConstants + Team::kOwners * (kTile + 3 * kRun * sizeof(S)) + kExchange;
 
-  __device__ static PreparedSample<S>* samples(const Team& team) {
-    return reinterpret_cast<PreparedSample<S>*>(shared_memory<char>() + kConstants +
-                                                team.owner_in_block() * kTile);
+  __device__ static PreparedSample<S>* samples(int owner) {
+    return reinterpret_cast<PreparedSample<S>*>(shared_memory<char>() + kConstants + owner * kTile);
   }
-  __device__ static S* kl_part(const Team& team) {
-    return reinterpret_cast<S*>(samples(team) + kWarpSize);
+  __device__ static S* kl_part(int owner) {
+    return reinterpret_cast<S*>(samples(owner) + kWarpSize);
   }
   __device__ static S* exchange() {
     return reinterpret_cast<S*>(shared_memory<char>() + kConstants + Team::kOwners * kTile);
@@ -109,11 +108,14 @@ __device__ __forceinline__ void backward_runs(const RunTeam& team,
   const S *const mu = Shared::run(team, 0) + start, *const g = Shared::run(team, 1) + start,
                  *const z = Shared::run(team, 2) + start;
   const int64_t first = (tile.first + i) * m;
-  copy_run<kColumnsPerThread>(tensors.loc + first, count, Shared::run(team, 0));
+  const auto load = [&](const S* from, int vector) {
+    copy_run<kColumnsPerThread>(from, count, Shared::run(team, vector), from);
+  };
+  load(tensors.loc + first, 0);
   for (int s = 0; s < here; ++s) {
     const int64_t offset = (begin + s) * tensors.batch * m + first;
-    copy_run<kColumnsPerThread>(tensors.grad_z + offset, count, Shared::run(team, 1));
-    copy_run<kColumnsPerThread>(tensors.z + offset, count, Shared::run(team, 2));
+    load(tensors.grad_z + offset, 1);
+    load(tensors.z + offset, 2);
     team.sync();
     S sums[3] = {S(0), S(0), S(0)};  // G.mu, G.z, G.(mu - z)
     S mu_j[kColumnsPerThread], g_j[kColumnsPerThread], z_j[kColumnsPerThread];
@@ -158,7 +160,8 @@ __device__ __forceinline__ void write_runs(const RunTeam& team,
     }
   }
   team.sync();
-  copy_run<kColumnsPerThread>(run, count, tensors.grad_loc + (tile.first + i) * m);
+  S* const to = tensors.grad_loc + (tile.first + i) * m;
+  copy_run<kColumnsPerThread>(run, count, to, to);
 }
 
 // The same for long rows, which add to grad mu in memory.
@@ -199,6 +202,37 @@ __device__ __forceinline__ void backward_row(const Team& team,
   }
 }
 
+// Samples begin ... begin + here of the block's tiles, the first of which starts at `start`.
+template <SampleGradient kGradient, class Shared, class Team, class S>
+__device__ __forceinline__ void prepare_tiles(const SampleBackwardArguments<S>& tensors,
+                                              int64_t start, int tile_rows, int64_t begin,
+                                              int here) {
+  const int of_tile = tile_rows * here, thread = static_cast<int>(threadIdx.x);
+  if (thread >= Team::kOwners * of_tile) return;
+  const int owner = thread / of_tile, item = thread % of_tile;
+  const int s = item / tile_rows, slot = item % tile_rows;
+  const int64_t b = start + owner * tile_rows + slot;
+  if (b >= tensors.batch) return;
+  const S kappa = tensors.kappa[b];
+  Shared::samples(owner)[item] =
+      prepare_sample<kGradient>(tensors, (begin + s) * tensors.batch + b, kappa);
+}
+
+// KL's part of grad kappa, for all rows of the block's tiles.
+template <SampleGradient kGradient, class Shared, class Team, class S>
+__device__ __forceinline__ void prepare_kl(const SampleBackwardArguments<S>& tensors, int64_t start,
+                                           int tile_rows) {
+  const int thread = static_cast<int>(threadIdx.x);
+  const int64_t b = start + thread;
+  if (thread >= Team::kOwners * tile_rows || b >= tensors.batch) return;
+  const VmfTable<S>& table = staged<BackwardConstants<kGradient, S>>().vmf;
+  Shared::kl_part(thread / tile_rows)[thread % tile_rows] =
+      tensors.grad_kl == nullptr
+          ? S(0)
+          : tensors.grad_kl[b] *
+                evaluate_kappa_function<KappaFunction::kKlUniformGrad>(tensors.kappa[b], table);
+}
+
 template <class S, class Team, SampleGradient kGradient>
 __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks) vmf_sample_backward_kernel(
     const __grid_constant__ BackwardTask<S> task,
@@ -208,39 +242,25 @@ __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks) vmf_sample_back
   stage(parameter);
   const SampleBackwardArguments<S>& tensors = task.tensors;
   const int at_once = kWarpSize / task.tile_rows;
-  PreparedSample<S>* const prepared = Shared::samples(team);
-  for_tiles(team, tensors.batch, task.tile_rows, [&](const TileRows& tile) {
+  const PreparedSample<S>* const prepared = Shared::samples(team.owner_in_block());
+  const S* const kl_part = Shared::kl_part(team.owner_in_block());
+  for_tiles_of_block(team, tensors.batch, task.tile_rows, [&](const TileRows& tile) {
     S grad_kappa(0);
     [[maybe_unused]] S grad_mu[kColumnsPerThread] = {};
+    const int64_t start = tile.first - team.owner_in_block() * task.tile_rows;
+    prepare_kl<kGradient, Shared, Team>(tensors, start, task.tile_rows);
     int64_t begin = 0;
     do {
       const int here =
           tensors.samples - begin < at_once ? static_cast<int>(tensors.samples - begin) : at_once;
-      if (team.in_first_warp()) {
-        const int lane = lane_in_warp(), slot = lane % task.tile_rows, s = lane / task.tile_rows;
-        if (slot < tile.count) {
-          const int64_t b = tile.first + slot;
-          const S kappa = tensors.kappa[b];
-          if (s < here)
-            prepared[lane] =
-                prepare_sample<kGradient>(tensors, (begin + s) * tensors.batch + b, kappa);
-          if (s == 0 && begin == 0) {
-            const VmfTable<S>& table = staged<BackwardConstants<kGradient, S>>().vmf;
-            Shared::kl_part(team)[slot] =
-                tensors.grad_kl == nullptr
-                    ? S(0)
-                    : tensors.grad_kl[b] *
-                          evaluate_kappa_function<KappaFunction::kKlUniformGrad>(kappa, table);
-          }
-        }
-      }
-      team.sync();
+      prepare_tiles<kGradient, Shared, Team>(tensors, start, task.tile_rows, begin, here);
+      __syncthreads();
       // More than one step over the tile only where all samples are prepared at once: grad_kappa
       // and grad_mu are of one row.
       for (int i = 0; i < tile.count; i += team.rows_at_once()) {
         const int slot = tile.slot(team, i);
         if (begin == 0) {
-          grad_kappa = Shared::kl_part(team)[slot];
+          grad_kappa = kl_part[slot];
           for (S& column : grad_mu) column = S(0);
         }
         if constexpr (Team::kRuns) {
@@ -255,7 +275,7 @@ __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks) vmf_sample_back
           tensors.grad_kappa[tile.first + slot] = grad_kappa;
         if constexpr (Team::kRuns) team.sync();  // the runs of the next step
       }
-      team.sync();
+      __syncthreads();
       begin += at_once;
     } while (begin < tensors.samples);
   });
