@@ -15,25 +15,24 @@
 namespace svmf {
 inline namespace SVMF_ISA {
 
-// One lock for all caches of this instruction set, so that one pair of handlers serves fork.
+// One lock for all caches of this instruction set, so that one set of handlers serves fork.
 class TableLock {
  public:
-  TableLock() {
-    mutex_.lock();
-#if !defined(_WIN32)
-    if (!forks_wait_) {
-      const auto unlock = [] { mutex_.unlock(); };
-      forks_wait_ = pthread_atfork([] { mutex_.lock(); }, unlock, unlock) == 0;
-    }
-#endif
-  }
+  TableLock() { mutex_.lock(); }
   ~TableLock() { mutex_.unlock(); }
   TableLock(const TableLock&) = delete;
   TableLock& operator=(const TableLock&) = delete;
 
+  // When the module is loaded: a fork that has begun knows nothing of handlers that come later.
+  static void let_forks_wait() {
+#if !defined(_WIN32)
+    static const auto unlock = [] { mutex_.unlock(); };
+    [[maybe_unused]] static const int once = pthread_atfork([] { mutex_.lock(); }, unlock, unlock);
+#endif
+  }
+
  private:
   static inline std::mutex mutex_;
-  static inline bool forks_wait_ = false;
 };
 
 template <class Table, int kCapacity>

@@ -4,6 +4,7 @@
 // the CPU lacks).
 #include "cpu/isa.h"
 
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -62,11 +63,27 @@ const RowKernelTable& choose() {
   return row_kernel_tables::isa_baseline();
 }
 
+// Forks wait for the locks of every set that may be chosen later.
+[[maybe_unused]] const bool kForksWait = [] {
+  row_kernel_tables::isa_baseline();
+#if defined(__x86_64__)
+  if (cpu_has_avx2()) row_kernel_tables::isa_avx2();
+  if (cpu_has_avx512()) row_kernel_tables::isa_avx512();
+#endif
+  return true;
+}();
+
 }  // namespace
 
 const RowKernelTable& active_row_kernels() {
-  static const RowKernelTable& table = choose();
-  return table;
+  // Threads may choose at the same time, the same one: no lock, which a fork could inherit.
+  static std::atomic<const RowKernelTable*> chosen{nullptr};
+  const RowKernelTable* table = chosen.load(std::memory_order_relaxed);
+  if (table == nullptr) {
+    table = &choose();
+    chosen.store(table, std::memory_order_relaxed);
+  }
+  return *table;
 }
 
 }  // namespace svmf

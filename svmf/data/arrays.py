@@ -81,7 +81,8 @@ def make_array_set(
 
 
 def as_rows(values: Any, name: str = "array") -> Tensor:
-    """A tensor, an array, a DataFrame or nested lists as numbers [rows, ...] on the CPU, finite."""
+    """A tensor, an array, a DataFrame or nested lists as numbers [rows, ...] on the CPU, finite in
+    float32 too."""
     if isinstance(values, Tensor):
         rows = values.detach().cpu()
     else:
@@ -97,9 +98,10 @@ def as_rows(values: Any, name: str = "array") -> Tensor:
         raise DataError(f"{name}: expected rows of values, got shape {list(rows.shape)}")
     if rows.is_complex():
         raise DataError(f"{name}: expected real numbers, got {rows.dtype}")
-    if not bool(torch.isfinite(rows).all()):
-        bad = int((~torch.isfinite(rows.reshape(len(rows), -1)).all(1)).nonzero()[0])
-        raise DataError(f"{name}: row {bad} has a value that is not finite")
+    for read, what in ((rows, "is not finite"), (rows.float(), "float32 has no place for")):
+        sound = torch.isfinite(read.reshape(len(rows), -1)).all(1)
+        if not bool(sound.all()):
+            raise DataError(f"{name}: row {int(sound.int().argmin())} has a value that {what}")
     return rows
 
 

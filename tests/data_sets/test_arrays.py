@@ -122,6 +122,7 @@ def test_a_folder_of_images(tmp_path):
         (np.array([["a", "b"]]), "expected numbers"),
         ([[1, 2], [3]], "not an array of numbers"),
         (np.array([[1.0, np.nan]] * 20), "row 0 has a value that is not finite"),
+        (np.array([[1.0, 2.0]] * 5 + [[1.0, -1e39]] * 15), "row 5 has a value that float32 has no"),
         (torch.zeros(9, 2, dtype=torch.complex64), "expected real numbers"),
         (np.zeros((2, 3)), "2 rows are too few"),
     ],

@@ -14,6 +14,7 @@ DIMS = (2, 3, 4, 5, 8, 10, 17, 33, 64, 100)
 FORWARD_ERROR = 1e-9  # relative, float64; the two modes differ by rounding only
 DIFFERENCE_ERROR = 2e-3  # relative, of a difference of steps of 1e-3
 STEP = 1e-3
+CANCELLING = 1e-10  # of the terms of a derivative in w, which are as large as kappa^order
 
 with (
     warnings.catch_warnings()
@@ -101,6 +102,9 @@ def higher_orders(op: Op, setting: Setting, arguments: list[Tensor], place: int)
         difference = (above - below) / (2 * step)
         rounding = 1e-9 * (above.abs() + below.abs()) / step
         size = difference.abs() + ours.abs()
+        if op.kinds[place] == "cosine":
+            kappa = arguments[op.kinds.index("kappa")]
+            rounding += CANCELLING * derivative(x, 1).abs() * kappa ** (order - 1)
         wrong = (ours - difference).abs() > DIFFERENCE_ERROR * size + rounding + 1e-9
         require(
             not bool(wrong.any()),

@@ -102,10 +102,58 @@ FORKS = """
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
-def test_a_fork_while_another_thread_makes_tables():
+# A handler of ours is registered before the module is loaded, so that a fork comes to it after the
+# module's own. Even then, and though no table was ever asked for, no thread may have the lock.
+FIRST_TABLE = """
+    import ctypes, os, sys, threading
+    import torch
+
+    forking, done = threading.Event(), threading.Event()
+    HANDLER = ctypes.CFUNCTYPE(None)
+
+    @HANDLER
+    def before_fork():
+        forking.set()
+        if done.wait(1):
+            os.write(2, b"a thread had the lock while the process was forking")
+            os._exit(1)
+
+    ctypes.CDLL(None).__register_atfork(before_fork, HANDLER(0), HANDLER(0), None)
+    import svmf.functional as F
+
+    torch.set_num_threads(1)
+    w, kappa = torch.linspace(-0.9, 0.9, 16), torch.linspace(0.5, 50.0, 16)
+    F.log_iv(1.0, kappa)
+
+    def first_table():
+        forking.wait()
+        F.vmf_pathwise_derivative(w, kappa, 7)
+        done.set()
+
+    thread = threading.Thread(target=first_table)
+    thread.start()
+    child = os.fork()
+    if child == 0:
+        F.vmf_pathwise_derivative(w, kappa, 8)
+        os._exit(0)
+    thread.join()
+    sys.exit(os.waitpid(child, 0)[1])
+"""
+
+
+def run(program: str) -> None:
     finished = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(FORKS)],
-        cwd=PROJECT, capture_output=True, text=True, check=False,
+        [sys.executable, "-c", textwrap.dedent(program)],
+        cwd=PROJECT, capture_output=True, text=True, check=False, timeout=300,
     )  # fmt: skip
     assert finished.returncode == 0, finished.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_fork_while_another_thread_makes_tables():
+    run(FORKS)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="registers a handler as glibc does")
+def test_a_fork_while_another_thread_asks_for_its_first_table():
+    run(FIRST_TABLE)

@@ -2,6 +2,7 @@
 // Collects the row loops of one instruction set.
 #include "cpu/kernels/row_kernels.h"
 
+#include "common/table_cache.h"
 #include "cpu/kernels/rows.h"
 
 namespace svmf {
@@ -25,6 +26,7 @@ constexpr const char* kIsaName = &SVMF_STRING(SVMF_ISA)[sizeof("isa_") - 1];
 }  // namespace
 
 const RowKernelTable& row_kernel_tables::SVMF_ISA() {
+  TableLock::let_forks_wait();
   static constexpr RowKernelTable table{kIsaName, collect<float>(), collect<double>()};
   return table;
 }
