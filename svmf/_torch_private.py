@@ -71,17 +71,18 @@ def backward_is_differentiated() -> bool:
     return torch.is_grad_enabled() or (not PUBLIC_ONLY and forward_ad._current_level >= 0)
 
 
-def readable(tensor: Tensor) -> bool:
-    """Whether the values of a tensor can be read: it is real, nobody traces or transforms, and no
+def readable(*tensors: Tensor) -> bool:
+    """Whether the values of tensors can be read: they are real, nobody traces or transforms, and no
     CUDA graph is being captured, which a wait for the device would spoil."""
-    if type(tensor) not in PLAIN_TYPES or tensor.is_meta:
-        return False
-    if tensor.is_cuda and torch.cuda.is_current_stream_capturing():
-        return False
+    for tensor in tensors:
+        if type(tensor) not in PLAIN_TYPES or tensor.is_meta:
+            return False
+        if tensor.is_cuda and torch.cuda.is_current_stream_capturing():
+            return False
     if not PUBLIC_ONLY or is_compiling() or is_tracing():
         return plain_eager()
     with contextlib.suppress(RuntimeError):  # vmap refuses
-        return tensor.detach().flatten()[:1].tolist() is not None
+        return all(t.detach().flatten()[:1].tolist() is not None for t in tensors)
     return False
 
 

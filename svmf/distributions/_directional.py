@@ -44,7 +44,7 @@ class DirectionalDistribution(Distribution):
         if validate_args is None:
             validate_args = type(self)._validate_args  # torch's default, as it is now
         self._validate_args = validate_args
-        if validate_args and readable(loc) and readable(concentration):
+        if validate_args and readable(loc, concentration):
             self._check_values(loc, concentration)
 
     @classmethod

@@ -15,12 +15,13 @@ from svmf.distributions.von_mises_fisher import VonMisesFisher
 
 def _common_dim(p: Distribution, q: Distribution) -> int:
     """The ambient dimension of both."""
-    if p.event_shape != q.event_shape:
+    shape = p.event_shape
+    if shape != q.event_shape:
         raise ValueError(
             "kl_divergence: expected distributions on the same sphere, got event shapes "
             f"{list(p.event_shape)} and {list(q.event_shape)}"
         )
-    return p.event_shape[-1]
+    return shape[-1]
 
 
 def _broadcast(kl: Tensor, other: Distribution) -> Tensor:
@@ -39,8 +40,7 @@ def _broadcast(kl: Tensor, other: Distribution) -> Tensor:
 
 @register_kl(VonMisesFisher, HypersphericalUniform)
 def _kl_vmf_uniform(p: VonMisesFisher, q: HypersphericalUniform) -> Tensor:
-    _common_dim(p, q)
-    return _broadcast(p._kl_uniform(), q)
+    return _broadcast(F.vmf_kl_uniform(p.concentration, _common_dim(p, q)), q)
 
 
 @register_kl(VonMisesFisher, VonMisesFisher)

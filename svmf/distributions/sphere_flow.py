@@ -78,7 +78,7 @@ class SphereFlow(Distribution):
         self.stretches = stretches.expand(*batch, *stretches.shape[-2:])
         super().__init__(batch, torch.Size([m]), validate_args=False)
         self._validate_args = self.base._validate_args
-        if self._validate_args and readable(centres) and readable(stretches):
+        if self._validate_args and readable(centres, stretches):
             self._check_layers()
 
     def _check_layers(self) -> None:
