@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from reproduction import beyond, estimators, mnist, table1, table2, table3, table4
+from reproduction import beyond, estimators, mnist, table1, table2, table3, table3_trials, table4
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.markdown import SIGNIFICANT, markdown_table, welch
 from reproduction.paper import TABLE1, TABLE2, TABLE3, TABLE4
@@ -125,6 +125,7 @@ PAGE_TABLES = {
     "gap": table1.gap_table,
     "knn": table2.codes_table,
     "m1m2": stacked_accuracies,
+    "m1m2-trials": table3_trials.table,
     "estimators": gradient_estimators,
     "beyond": beyond_the_paper,
 }

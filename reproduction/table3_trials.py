@@ -62,6 +62,7 @@ TRIALS = {
     "sn": Trial("as it is", "m1m2-sn"),
     "nn": Trial("as it is", "m1m2-nn"),
     "ss-z2-2": Trial("z2 on S^2", dim2=2),
+    "ss-z2-5": Trial("z2 on S^5", dim2=5),
     "ss-all-labels": Trial("all labels known for 5 epochs, then 100", all_labels=5),
     "sn-all-labels": Trial("all labels known for 5 epochs, then 100", "m1m2-sn", all_labels=5),
     "ss-from-image": Trial("q(y given x) in place of q(y given z1)", from_image=True),
