@@ -103,23 +103,25 @@ def pathwise_slope_in_kappa(w: Tensor, kappa: Tensor, dim: int) -> Tensor:
     w = torch.where(at_pole, 0.0, w)
     nu = (dim - 1) / 2
     b = nu / (torch.sqrt(nu * nu + kappa * kappa) + kappa)
-    eps_w = (1 - w) / ((1 - w) + b * (1 + w))
     right = w.detach() >= ops.vmf_mean_length(kappa.detach(), dim)
+    # Right of w eps goes down to 0; left of w, 1 - eps does.
+    near_w = torch.where(right, 1 - w, b * (1 + w)) / ((1 - w) + b * (1 + w))
     spread = _STANDARD_DEVIATIONS / (2 * math.sqrt(2 * nu + 1))
-    # Right of w: eps from eps_w down to 0; left of w: from eps_w up to 1.
-    end = torch.where(right, (eps_w - spread).clamp(min=0.0), (eps_w + spread).clamp(max=1.0))
+    end = (near_w - spread).clamp(min=0.0)
     nodes, weights = gauss_legendre(_PATHWISE_NODES, w)
     # xi^2 clusters the nodes at the far end, where the density behaves as a power.
     xi = nodes.square()
-    eps = end.unsqueeze(-1) + (eps_w - end).unsqueeze(-1) * xi
+    near = end.unsqueeze(-1) + (near_w - end).unsqueeze(-1) * xi
+    eps = torch.where(right.unsqueeze(-1), near, 1 - near)
+    rest = torch.where(right.unsqueeze(-1), 1 - near, near)
     b1, k1, w1 = b.unsqueeze(-1), kappa.unsqueeze(-1), w.unsqueeze(-1)
-    denominator = (1 - eps) + b1 * eps
-    below, above = 2 * b1 * eps / denominator, 2 * (1 - eps) / denominator  # 1-t, 1+t
+    denominator = rest + b1 * eps
+    below, above = 2 * b1 * eps / denominator, 2 * rest / denominator  # 1-t, 1+t
     t = torch.where(above > below, 1 - below, above - 1)
     log_ratio = k1 * ((1 - w1) - below) + (dim - 3) / 2 * torch.log(
         below * above / ((1 - w1) * (1 + w1))
     )
-    dt = 2 * b1 / denominator.square() * (eps_w - end).abs().unsqueeze(-1) * 2 * nodes
+    dt = 2 * b1 / denominator.square() * (near_w - end).unsqueeze(-1) * 2 * nodes
     slope = ops._vmf_mean_length_grad(kappa, dim).unsqueeze(-1)
     D = ops.vmf_pathwise_derivative(t, k1.expand_as(t), dim)
     integral = ((slope - D) * torch.exp(log_ratio) * dt * weights).sum(-1)

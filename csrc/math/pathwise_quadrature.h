@@ -107,7 +107,9 @@ SVMF_INLINE V quadrature(V one_minus_w, V one_plus_w, V kappa, V b,
   const V a = mean.a, e = mean.e;
   const V least_X = V(2) * a * mean.q / (mean.q + kappa);  // X at w = -1
   const V X = mul_add(kappa, one_plus_w, least_X);
-  const auto right = e * X >= a;
+  // For tiny kappa the point is at w = 0, and e X = a everywhere but for rounding.
+  const auto tiny = kappa < V(kTinyKappa<S>);
+  const auto right = select(tiny, one_plus_w, e * X) >= select(tiny, one_minus_w, a);
 
   const V inverse_sum = V(1) / mul_add(b, one_plus_w, one_minus_w);
   const V eps = one_minus_w * inverse_sum;

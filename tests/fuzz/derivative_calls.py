@@ -14,7 +14,7 @@ DIMS = (2, 3, 4, 5, 8, 10, 17, 33, 64, 100)
 FORWARD_ERROR = 1e-9  # relative, float64; the two modes differ by rounding only
 DIFFERENCE_ERROR = 2e-3  # relative, of a difference of steps of 1e-3
 STEP = 1e-3
-CANCELLING = 1e-10  # of the terms of a derivative in w, which are as large as kappa^order
+CANCELLING = 1e-9  # of the terms of a derivative in w, which are as large as kappa^order
 
 with (
     warnings.catch_warnings()

@@ -111,3 +111,19 @@ def test_ends_of_the_domain(dtype: torch.dtype) -> None:
         value = F.vmf_pathwise_derivative(w, kappa, dim)
         assert value[0] == 0
         assert value[1:].isnan().all()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("dim", [2, 3, 4, 10, 50, 89, 200])
+def test_tiny_kappa_up_to_the_poles(dim: int, dtype: torch.dtype) -> None:
+    """The limit (1-w^2)/(m-1) and finite slopes; at w = -1 too, where rounding once chose a side."""
+    eps = torch.finfo(dtype).eps
+    below = torch.tensor([0, eps / 2, eps, 4 * eps, 1e-3, 0.5, 1], dtype=torch.float64)
+    w = torch.cat((below - 1, 1 - below)).to(dtype)
+    kappa = torch.logspace(-44 if dtype == torch.float32 else -320, -9, 300, dtype=torch.float64)
+    w, kappa = torch.cartesian_prod(w, kappa.to(dtype)).requires_grad_().unbind(-1)
+    value = F.vmf_pathwise_derivative(w, kappa, dim)
+    expected = (1 - w) * (1 + w) / (dim - 1)
+    torch.testing.assert_close(value, expected, rtol=4 * eps + 2e-9, atol=0)
+    for slope in torch.autograd.grad(value.sum(), (w, kappa)):
+        assert bool(slope.isfinite().all())
