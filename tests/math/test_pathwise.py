@@ -116,7 +116,7 @@ def test_ends_of_the_domain(dtype: torch.dtype) -> None:
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("dim", [2, 3, 4, 10, 50, 89, 200])
 def test_tiny_kappa_up_to_the_poles(dim: int, dtype: torch.dtype) -> None:
-    """The limit (1-w^2)/(m-1) and finite slopes; at w = -1 too, where rounding once chose a side."""
+    """The limit (1-w^2)/(m-1) and finite slopes; at w = -1 too, where rounding chose a side."""
     eps = torch.finfo(dtype).eps
     below = torch.tensor([0, eps / 2, eps, 4 * eps, 1e-3, 0.5, 1], dtype=torch.float64)
     w = torch.cat((below - 1, 1 - below)).to(dtype)
