@@ -34,9 +34,9 @@ SVMF_INLINE V scaled_form_from(V order) {
   using S = ScalarOf<V>;
   return mul_add(order, V(S(0.5)), V(S(1.5)));
 }
-// log(e^-x I_v) by recurrence: from L below, from the scaled form of order v+N and the product of
-// the ratios above.
-inline constexpr double kRecurrenceProductX = 128.0;
+// log(e^-x I_v) by recurrence: from L below, from the scaled form of order v+N and I_v/I_(v+N)
+// above.
+inline constexpr double kRecurrenceScaledX = 128.0;
 // log I_v by recurrence is from L up to here, and x - log(2 pi x)/2 beyond, to full precision.
 inline constexpr double kRecurrenceHugeX = 1e10;
 
@@ -158,14 +158,14 @@ SVMF_INLINE V log_bessel_of_table(V x, const BesselOrder<ScalarOf<V>>& constants
 // The recurrence from A = I_(first+N)/I_(first+N-1) down to I_first/I_(first-1), first >= 0.
 template <class V>
 struct BesselRecurrence {
-  V A, grad, product;  // grad = dA/dx; product of all ratios
+  V A, grad;  // grad = dA/dx
 };
 template <class V>
 SVMF_INLINE BesselRecurrence<V> recur_down(const KappaPlace<V>& place, double first, int steps,
                                            const VmfTable<ScalarOf<V>>& table) {
   const V x = place.kappa;
   const MeanLength<V> start = mean_length_at(place, table);
-  V A = start.A, grad = (start.e + start.e) / start.q, product(1);
+  V A = start.A, grad = (start.e + start.e) / start.q;
   for (int j = steps - 1; j >= 0; --j) {
     const V twice(2 * (first + j));
     const V denominator = mul_add(x, A, twice);
@@ -173,9 +173,8 @@ SVMF_INLINE BesselRecurrence<V> recur_down(const KappaPlace<V>& place, double fi
     // with each step.
     grad = (twice - x * (x * grad)) / (denominator * denominator);
     A = x / denominator;
-    product *= A;
   }
-  return {A, grad, product};
+  return {A, grad};
 }
 
 // Q with L_v = L_(v+N) + log(1 + Q). f_j = e^(L_j - L_(v+N)) obeys
@@ -210,18 +209,36 @@ SVMF_INLINE V log_iv_by_recurrence(V x, const BesselOrder<double>& constants) {
   return guard_bessel(x, y, constants.order == 0 ? V(0) : -infinity<V>(), infinity<V>());
 }
 
+// log(I_v/I_(v+N)) for x >= kRecurrenceScaledX. p_j = I_j/I_(v+N) obeys
+//     p_(j-1) = p_(j+1) + (2j/x) p_j
+// (DLMF 10.29.1): positive terms again, and p_v is below e^5 for such x.
+template <class V>
+SVMF_INLINE V log_growth_at_large_x(const KappaPlace<V>& place,
+                                    const BesselOrder<double>& constants) {
+  const V twice_over_x = V(2) / place.kappa;
+  V above = mean_length_at(place, constants.table).A, p(1);  // of orders v+N+1 and v+N
+  for (int i = constants.steps; i >= 1; --i) {
+    const V below = mul_add(twice_over_x * V(constants.order + i), p, above);
+    above = p;
+    p = below;
+  }
+  return logarithm(p);
+}
+
 // log(e^-x I_v) by recurrence, double only.
 template <class V>
 SVMF_INLINE V log_ive_by_recurrence(V x, const BesselOrder<double>& constants) {
   const KappaPlace<V> place = place_kappa(x, constants.table);
-  const V from_L = log_partition_minus_kappa_at(place, shared_logarithm(place), constants.table) +
-                   (log1p_positive(growth_down(place, constants)) + beside_L(x, constants));
-  const V product =
-      recur_down(place, constants.order + 1, constants.steps, constants.table).product;
-  const V from_product =
-      log_ive_of_table(place, V(constants.order + constants.steps), constants.table) -
-      logarithm(product);
-  const V y = select(x < V(kRecurrenceProductX), from_L, from_product);
+  const auto large = x >= V(kRecurrenceScaledX);
+  V y = not_a_number<V>();
+  if (any(logical_not(large)))
+    y = log_partition_minus_kappa_at(place, shared_logarithm(place), constants.table) +
+        (log1p_positive(growth_down(place, constants)) + beside_L(x, constants));
+  if (any(large))
+    y = select(large,
+               log_ive_of_table(place, V(constants.order + constants.steps), constants.table) +
+                   log_growth_at_large_x(place, constants),
+               y);
   return guard_bessel(x, y, constants.order == 0 ? V(0) : -infinity<V>(), -infinity<V>());
 }
 

@@ -72,7 +72,7 @@ def test_no_jump_between_a_tabulated_order_and_the_recurrence(order: float, x: f
     assert jump(F.iv_ratio, (beside + 1, x), (order + 1, x), ratio) <= 6
 
 
-# kRecurrenceHugeX, kRecurrenceProductX and scaled_form_from of csrc/math/log_bessel.h.
+# kRecurrenceHugeX, kRecurrenceScaledX and scaled_form_from of csrc/math/log_bessel.h.
 @pytest.mark.parametrize("order", [0.2, 0.7, 3.3, 12.1, 30.9])
 @pytest.mark.parametrize(("function", "x"), [(F.log_iv, 1e10), (F.log_ive, 128.0)])
 def test_no_jump_where_the_recurrence_changes_its_form(function, x: float, order: float) -> None:
