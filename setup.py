@@ -17,6 +17,8 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).resolve().parent
+# As in cmake/svmf_python.cmake: a free-threaded Python has no limited API.
+LIMITED_API = not sysconfig.get_config_var("Py_GIL_DISABLED")
 OLDEST_CMAKE = (3, 26)
 
 
@@ -72,7 +74,7 @@ class CMakeBuild(build_ext):
 
 
 setup(
-    ext_modules=[Extension("svmf._C", sources=[], py_limited_api=True)],
+    ext_modules=[Extension("svmf._C", sources=[], py_limited_api=LIMITED_API)],
     cmdclass={"build_ext": CMakeBuild},
-    options={"bdist_wheel": {"py_limited_api": "cp310"}},
+    options={"bdist_wheel": {"py_limited_api": "cp310"}} if LIMITED_API else {},
 )

@@ -102,7 +102,7 @@ function(svmf_add_cuda_ops)
     set_target_properties(svmf_cuda_ops PROPERTIES
       CUDA_COMPILER_LAUNCHER "${Python_EXECUTABLE};${CMAKE_CURRENT_SOURCE_DIR}/tools/keep_ptxas_report.py")
     # The CUDA ops without the rest: enough to see that everything compiles, links and loads.
-    Python_add_library(svmf_cuda_only MODULE USE_SABI 3.10 EXCLUDE_FROM_ALL
+    Python_add_library(svmf_cuda_only MODULE ${SVMF_LIMITED_API} EXCLUDE_FROM_ALL
       csrc/schemas.cpp csrc/common/allocation_error.cpp)
     target_include_directories(svmf_cuda_only PRIVATE csrc)
     target_link_libraries(svmf_cuda_only PRIVATE svmf_torch)

@@ -24,4 +24,4 @@ target_include_directories(svmf_torch SYSTEM INTERFACE ${SVMF_TORCH_DIR}/include
 target_link_directories(svmf_torch INTERFACE ${SVMF_TORCH_DIR}/lib)
 target_link_libraries(svmf_torch INTERFACE torch_cpu c10)
 # The oldest torch whose stable headers have all that svmf uses (parallel_for, empty, contiguous): see docs/building.md.
-target_compile_definitions(svmf_torch INTERFACE TORCH_TARGET_VERSION=0x020a000000000000 Py_LIMITED_API=0x030a0000)
+target_compile_definitions(svmf_torch INTERFACE TORCH_TARGET_VERSION=0x020a000000000000)
