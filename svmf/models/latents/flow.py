@@ -20,7 +20,9 @@ from svmf.models.latents.base import Draw
 from svmf.models.latents.sphere import UniformPrior
 
 _ENTROPY_DRAWS = 256
+_SMALL = 0.1  # of the layers' raw outputs: training starts near the base
 _LONGEST = 0.95  # of a Moebius centre: beyond, the inverse loses too many digits of float32
+_LONGEST_LAST = 0.998  # of the last one, alone: it makes a patch 1,000 times narrower
 
 
 class FlowParameters(NamedTuple):
@@ -32,7 +34,9 @@ class FlowParameters(NamedTuple):
 
 class FlowLatent(UniformPrior[FlowParameters]):
     """Flow posterior on S^d, uniform prior. The raw output of a layer is one vector for its Moebius
-    centre and one for its stretch; zero leaves the base as it is."""
+    centre and one for its stretch. A last Moebius map with one number contracts towards the mean
+    direction: layers shape a wide density, and it becomes narrow at the end. Zero leaves the base
+    as it is."""
 
     exact_kl = False
 
@@ -45,16 +49,20 @@ class FlowLatent(UniformPrior[FlowParameters]):
     @property
     def head_sizes(self) -> tuple[int, ...]:
         vectors = self.layers * self.coordinates
-        return (self.coordinates, 1, vectors, vectors)
+        return (self.coordinates, 1, vectors, vectors, 1)
 
     def posterior(self, raw: Tensor) -> FlowParameters:
-        loc, concentration, centres, stretches = raw.split(self.head_sizes, dim=-1)
+        loc, concentration, centres, stretches, pull = raw.split(self.head_sizes, dim=-1)
         shape = (self.layers, self.coordinates)
+        loc = direction(loc)
+        centres = _shortened(_SMALL * centres.unflatten(-1, shape), 0.5) * _LONGEST
+        stretches = _shortened(_SMALL * stretches.unflatten(-1, shape), 0.25)
+        narrow = (-_LONGEST_LAST * torch.tanh(0.5 * pull) * loc).unsqueeze(-2)
         return FlowParameters(
-            direction(loc),
+            loc,
             F.softplus(concentration.squeeze(-1)) + 1,
-            _shortened(centres.unflatten(-1, shape), 0.5) * _LONGEST,
-            _shortened(stretches.unflatten(-1, shape), 0.25),
+            torch.cat([centres, narrow], -2),
+            torch.cat([stretches, torch.zeros_like(narrow)], -2),
         )
 
     def draw(self, posterior: FlowParameters) -> Draw:
