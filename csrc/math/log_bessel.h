@@ -43,7 +43,8 @@ inline constexpr double kRecurrenceHugeX = 1e10;
 // Orders from -1 on start at most this far below nu = 32.
 inline constexpr int kMostRecurrenceSteps = 33;
 
-// Everything that depends on the order alone.
+// Everything that depends on the order alone. The functions below take any `Order` with these
+// members and a step_factor().
 template <class Scalar>
 struct BesselOrder {
   VmfTable<Scalar> table;  // of order + steps
@@ -51,16 +52,17 @@ struct BesselOrder {
   Scalar log_factor;  // lgamma(order + 1)
   int steps;
   bool small;  // a table of its own, order <= 31
-  // 1/((order + i)(order + i + 1)), i = 1 ... steps
-  Scalar step_factor[kMostRecurrenceSteps];
+  Scalar step_factors[kMostRecurrenceSteps];
 };
 
+// 1/((order + i + 1)(order + i + 2)), i = 0 ... steps - 1.
+SVMF_HOST_DEVICE inline double compute_step_factor(double order, int i) {
+  const double j = order + (i + 1);
+  return 1 / (j * (j + 1));
+}
 template <class Scalar>
-SVMF_HOST_DEVICE inline void set_step_factors(BesselOrder<Scalar>* constants) {
-  for (int i = 1; i <= constants->steps; ++i) {
-    const double j = static_cast<double>(constants->order) + i;
-    constants->step_factor[i - 1] = static_cast<Scalar>(1 / (j * (j + 1)));
-  }
+SVMF_HOST_DEVICE inline Scalar step_factor(const BesselOrder<Scalar>& constants, int i) {
+  return constants.step_factors[i];
 }
 
 // Whether `order` has polynomials of its own.
@@ -87,7 +89,9 @@ inline BesselOrder<Scalar> make_bessel_order(double order) {
                               : make_vmf_table_for_nu<Scalar>(nu + result.steps);
   result.log_factor =
       result.steps ? static_cast<Scalar>(log_gamma_one_plus(order)) : result.table.log_gamma;
-  set_step_factors(&result);
+  for (int i = 0; i < result.steps; ++i)
+    result.step_factors[i] =
+        static_cast<Scalar>(compute_step_factor(static_cast<double>(result.order), i));
   return result;
 }
 
@@ -105,9 +109,8 @@ SVMF_INLINE V log_tangent(const KappaPlace<V>& place, V c) {
 }
 
 // log(e^-x I_v(x)) of the order that owns the table.
-template <class V>
-SVMF_INLINE V log_ive_of_table(const KappaPlace<V>& place, V order,
-                               const VmfTable<ScalarOf<V>>& table) {
+template <class V, class Table>
+SVMF_INLINE V log_ive_of_table(const KappaPlace<V>& place, V order, const Table& table) {
   using S = ScalarOf<V>;
   const V c(table.c);
   const V power = select(order == V(0), V(0), order * log_tangent(place, c));
@@ -117,8 +120,8 @@ SVMF_INLINE V log_ive_of_table(const KappaPlace<V>& place, V order,
 }
 
 // v log(x/2) - lgamma(v+1): what log I_v has beside L.
-template <class V>
-SVMF_INLINE V beside_L(V x, const BesselOrder<ScalarOf<V>>& constants) {
+template <class V, class Order>
+SVMF_INLINE V beside_L(V x, const Order& constants) {
   if (constants.order == 0) return V(0);
   return mul_add(V(constants.order), logarithm(x * V(ScalarOf<V>(0.5))), -V(constants.log_factor));
 }
@@ -131,8 +134,8 @@ SVMF_INLINE V guard_bessel(V x, V inside, V at_zero, V at_infinity) {
 }
 
 // log I_v or its scaled form for orders with a table of their own.
-template <BesselFunction kFunction, class V>
-SVMF_INLINE V log_bessel_of_table(V x, const BesselOrder<ScalarOf<V>>& constants) {
+template <BesselFunction kFunction, class V, class Order>
+SVMF_INLINE V log_bessel_of_table(V x, const Order& constants) {
   constexpr bool kScaled = kFunction == BesselFunction::kLogIve;
   const KappaPlace<V> place = place_kappa(x, constants.table);
   const V order(constants.order);
@@ -160,9 +163,9 @@ template <class V>
 struct BesselRecurrence {
   V A, grad;  // grad = dA/dx
 };
-template <class V>
+template <class V, class Table>
 SVMF_INLINE BesselRecurrence<V> recur_down(const KappaPlace<V>& place, double first, int steps,
-                                           const VmfTable<ScalarOf<V>>& table) {
+                                           const Table& table) {
   const V x = place.kappa;
   const MeanLength<V> start = mean_length_at(place, table);
   V A = start.A, grad = (start.e + start.e) / start.q;
@@ -180,23 +183,23 @@ SVMF_INLINE BesselRecurrence<V> recur_down(const KappaPlace<V>& place, double fi
 // Q with L_v = L_(v+N) + log(1 + Q). f_j = e^(L_j - L_(v+N)) obeys
 //     f_(j-1) = f_j + (x/2)^2 f_(j+1)/(j (j+1))
 // (DLMF 10.29.1 with I_j = f_j (x/2)^j/Gamma(j+1)): positive terms, no division, no long chain.
-template <class V>
-SVMF_INLINE V growth_down(const KappaPlace<V>& place, const BesselOrder<double>& constants) {
+template <class V, class Order>
+SVMF_INLINE V growth_down(const KappaPlace<V>& place, const Order& constants) {
   const V z = square(place.kappa * V(0.5));
   const MeanLength<V> start = mean_length_at(place, constants.table);
   V above = V(2 * (constants.order + constants.steps + 1)) / start.q;  // f_(v+N+1)
   V Q(0);                                                              // f_(v+N) - 1
   for (int i = constants.steps - 1; i >= 0; --i) {
     const V f = V(1) + Q;
-    Q = mul_add(z * V(constants.step_factor[i]), above, Q);
+    Q = mul_add(z * V(step_factor(constants, i)), above, Q);
     above = f;
   }
   return Q;
 }
 
 // log I_v by recurrence, double only.
-template <class V>
-SVMF_INLINE V log_iv_by_recurrence(V x, const BesselOrder<double>& constants) {
+template <class V, class Order>
+SVMF_INLINE V log_iv_by_recurrence(V x, const Order& constants) {
   const KappaPlace<V> place = place_kappa(x, constants.table);
   const V L = log_partition_at(place, shared_logarithm(place), constants.table) +
               log1p_positive(growth_down(place, constants));
@@ -226,8 +229,8 @@ SVMF_INLINE V log_growth_at_large_x(const KappaPlace<V>& place,
 }
 
 // log(e^-x I_v) by recurrence, double only.
-template <class V>
-SVMF_INLINE V log_ive_by_recurrence(V x, const BesselOrder<double>& constants) {
+template <class V, class Order>
+SVMF_INLINE V log_ive_by_recurrence(V x, const Order& constants) {
   const KappaPlace<V> place = place_kappa(x, constants.table);
   const auto large = x >= V(kRecurrenceScaledX);
   V y = not_a_number<V>();
@@ -243,8 +246,8 @@ SVMF_INLINE V log_ive_by_recurrence(V x, const BesselOrder<double>& constants) {
 }
 
 // I_v/I_(v-1) and its derivative by recurrence; `table` belongs to order - 1 + steps.
-template <BesselFunction kFunction, class V>
-SVMF_INLINE V ratio_by_recurrence(V x, double order, int steps, const VmfTable<double>& table) {
+template <BesselFunction kFunction, class V, class Table>
+SVMF_INLINE V ratio_by_recurrence(V x, double order, int steps, const Table& table) {
   const KappaPlace<V> place = place_kappa(x, table);
   const BesselRecurrence<V> r = recur_down(place, order, steps, table);
   if constexpr (kFunction == BesselFunction::kIvRatio) {
@@ -266,8 +269,8 @@ SVMF_HOST_DEVICE constexpr double base_order(BesselFunction f, double order) {
 }
 
 // For orders with a table of their own: `constants` belong to base_order(kFunction, order).
-template <BesselFunction kFunction, class V>
-SVMF_INLINE V bessel_of_table(V x, const BesselOrder<ScalarOf<V>>& constants) {
+template <BesselFunction kFunction, class V, class Order>
+SVMF_INLINE V bessel_of_table(V x, const Order& constants) {
   if constexpr (kFunction == BesselFunction::kIvRatio) {
     return evaluate_kappa_function<KappaFunction::kMeanLength>(x, constants.table);
   } else if constexpr (kFunction == BesselFunction::kIvRatioGrad) {
@@ -278,8 +281,8 @@ SVMF_INLINE V bessel_of_table(V x, const BesselOrder<ScalarOf<V>>& constants) {
 }
 
 // For all others, in double.
-template <BesselFunction kFunction, class V>
-SVMF_INLINE V bessel_by_recurrence(V x, double order, const BesselOrder<double>& constants) {
+template <BesselFunction kFunction, class V, class Order>
+SVMF_INLINE V bessel_by_recurrence(V x, double order, const Order& constants) {
   if constexpr (is_ratio(kFunction)) {
     return ratio_by_recurrence<kFunction>(x, order, constants.steps, constants.table);
   } else if constexpr (kFunction == BesselFunction::kLogIve) {

@@ -7,7 +7,8 @@
 //     A = kappa/(a + sqrt(a^2 + kappa^2)),   a = nu + e,   nu = (m-1)/2
 // (docs/math.md). e, and the remainders W of KL and V of L, are piecewise polynomials in
 //     x = 1 - c/sqrt(c^2 + kappa^2);
-// their coefficients for one m are a VmfTable.
+// their coefficients for one m are a VmfTable. (Functions that take any Table also serve
+// csrc/cuda/kernels/log_bessel.cuh, where a thread has a table for one argument.)
 //
 // Errors: docs/math.md, enforced by tests/math/test_vmf_kappa.py. kappa = 0 is exact; kappa < 0 or
 // nan -> nan; kappa = inf -> the limit.
@@ -47,8 +48,8 @@ struct KappaPlace {
   RowIndex<V> piece;
 };
 
-template <class V>
-SVMF_INLINE KappaPlace<V> place_kappa(V kappa, const VmfTable<ScalarOf<V>>& table) {
+template <class V, class Table>
+SVMF_INLINE KappaPlace<V> place_kappa(V kappa, const Table& table) {
   const V c(table.c);
   const V square_kappa = kappa * kappa;
   const V square_s = mul_add(c, c, square_kappa);
@@ -61,9 +62,8 @@ SVMF_INLINE KappaPlace<V> place_kappa(V kappa, const VmfTable<ScalarOf<V>>& tabl
 }
 
 // One of the three piecewise polynomials (kE, kW, kV) at the place.
-template <class V>
-SVMF_INLINE V evaluate(int function, const KappaPlace<V>& place,
-                       const VmfTable<ScalarOf<V>>& table) {
+template <class V, class Table>
+SVMF_INLINE V evaluate(int function, const KappaPlace<V>& place, const Table& table) {
   int i = table.terms[function] - 1;
   V sum = place.piece.pick(table.coefficient[function][i]);
   while (--i >= 0) sum = mul_add(sum, place.t, place.piece.pick(table.coefficient[function][i]));
@@ -103,9 +103,8 @@ SVMF_INLINE MeanLength<V> mean_length_from_e(V e, V kappa, V nu) {
   return {e, a, S, q, select(kappa == infinity<V>(), V(1), kappa / q)};
 }
 
-template <class V>
-SVMF_INLINE MeanLength<V> mean_length_at(const KappaPlace<V>& place,
-                                         const VmfTable<ScalarOf<V>>& table) {
+template <class V, class Table>
+SVMF_INLINE MeanLength<V> mean_length_at(const KappaPlace<V>& place, const Table& table) {
   const V nu(table.nu);
   const V e = evaluate(kE, place, table) * nu / (place.s + place.s);
   return mean_length_from_e(e, place.kappa, nu);
@@ -123,8 +122,8 @@ SVMF_INLINE V shared_logarithm(const KappaPlace<V>& place) {
 }
 
 // `y`, or kappa^2/(2m) for tiny kappa.
-template <class V>
-SVMF_INLINE V or_half_square_over_m(V y, V kappa, const VmfTable<ScalarOf<V>>& table) {
+template <class V, class Table>
+SVMF_INLINE V or_half_square_over_m(V y, V kappa, const Table& table) {
   const auto tiny = kappa < V(kTinyKappa<ScalarOf<V>>);
   return any(tiny) ? select(tiny, kappa * (kappa / V(table.m + table.m)), y) : y;
 }
@@ -137,9 +136,8 @@ SVMF_INLINE V kl_uniform_at(const KappaPlace<V>& place, V logarithm,
 }
 
 // L = log E[exp(kappa w)] under the uniform distribution.
-template <class V>
-SVMF_INLINE V log_partition_at(const KappaPlace<V>& place, V logarithm,
-                               const VmfTable<ScalarOf<V>>& table) {
+template <class V, class Table>
+SVMF_INLINE V log_partition_at(const KappaPlace<V>& place, V logarithm, const Table& table) {
   const V twice_c(table.c + table.c);
   const V L =
       mul_add(twice_c, place.y, -(V(table.nu) * logarithm)) + place.x * evaluate(kV, place, table);
@@ -149,9 +147,9 @@ SVMF_INLINE V log_partition_at(const KappaPlace<V>& place, V logarithm,
 
 // L - kappa, with terms of one sign. With s - c = 2 c y:
 //     (s - c) - kappa = c^2/(s + kappa) - c = -c (kappa + 2 c y)/(s + kappa).
-template <class V>
+template <class V, class Table>
 SVMF_INLINE V log_partition_minus_kappa_at(const KappaPlace<V>& place, V logarithm,
-                                           const VmfTable<ScalarOf<V>>& table) {
+                                           const Table& table) {
   const V c(table.c);
   const V shift = c * (mul_add(c + c, place.y, place.kappa) / (place.s + place.kappa));
   const V rest = mul_add(V(table.nu), logarithm, -(place.x * evaluate(kV, place, table)));
@@ -178,8 +176,8 @@ SVMF_INLINE V log_decay_of_e(const KappaPlace<V>& place, V E, V slope_of_E) {
   return place.x * (V(2) - place.x) * (V(1) - (V(1) - place.x) * slope_of_E / E);
 }
 
-template <KappaFunction kFunction, class V>
-SVMF_INLINE V evaluate_kappa_function(V kappa, const VmfTable<ScalarOf<V>>& table) {
+template <KappaFunction kFunction, class V, class Table>
+SVMF_INLINE V evaluate_kappa_function(V kappa, const Table& table) {
   using F = KappaFunction;
   const KappaPlace<V> place = place_kappa(kappa, table);
   V y;

@@ -47,8 +47,8 @@ struct VmfTable {
 };
 
 // The piece of [0, 1] that x lies in.
-template <class V>
-SVMF_INLINE IntOf<V> piece_index(V x, const VmfTable<ScalarOf<V>>& table) {
+template <class V, class Table>
+SVMF_INLINE IntOf<V> piece_index(V x, const Table& table) {
   using S = ScalarOf<V>;
   using I = IntOf<V>;
   if constexpr (sizeof(S) == 4) {
@@ -121,8 +121,9 @@ void copy_pieces(const Scalar (&edges)[kPieces - 1], const Scalar (&centers)[kPi
   for (int i = 0; i < kPieces - 1; ++i) table.edge[i] = edges[i];
 }
 
-template <class Scalar>
-SVMF_HOST_DEVICE void set_center(double nu, double c, VmfTable<Scalar>& table) {
+template <class Table>
+SVMF_HOST_DEVICE void set_center(double nu, double c, Table& table) {
+  using Scalar = decltype(table.m);
   table.m = static_cast<Scalar>(2 * nu + 1);
   table.nu = static_cast<Scalar>(nu);
   table.c = static_cast<Scalar>(c);

@@ -17,8 +17,7 @@ DOUBLE = Compiled("vmf_sample_kernel<double, RunTeam, true>", "sm_80", 40, 0, 0)
 def test_stack():
     large = Compiled("elements_kernel<Concentration<float>>", "sm_80", 40, 600, 0)
     assert "600 bytes of stack, allowed are 512" in cuda_rules.broken_by_stack([FLOAT, large])[0]
-    known = Compiled("elements_kernel<BesselOfOrders<...>>", "sm_80", 40, 2384, 0)
-    assert cuda_rules.broken_by_stack([FLOAT, known]) == []
+    assert cuda_rules.broken_by_stack([FLOAT, DOUBLE]) == []
 
 
 def test_local_memory():

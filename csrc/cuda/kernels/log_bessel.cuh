@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Bessel functions (csrc/math/log_bessel.h), one element per thread. A single order is prepared on
 // the host and passed as constants. Orders per element are prepared by each thread, from
-// coefficients in device memory and for the one piece that x lies in; that runs in double for both
-// types, as it does on the CPU for orders without polynomials of their own.
+// coefficients in device memory and for its own x alone; that runs in double for both types, as it
+// does on the CPU for orders without polynomials of their own.
 #pragma once
 
 #include <type_traits>
@@ -72,43 +72,82 @@ constexpr DeviceCoefficients copy_coefficients() {
 }
 static __device__ const DeviceCoefficients kDeviceCoefficients = copy_coefficients();
 
-// make_bessel_order on the device for any order >= -1, with the coefficients of the piece that x
-// lies in and no others.
-__device__ inline void prepare_order(double order, double x, BesselOrder<double>* prepared) {
+// What VmfTable and BesselOrder are for one x: the values of the polynomials in the place of their
+// coefficients, which would be an array in local memory.
+struct TableAtPoint {
+  double m, nu, c, bessel_constant;
+  double E, V;
+  KappaPlace<double> place;
+};
+__device__ __forceinline__ KappaPlace<double> place_kappa(double, const TableAtPoint& table) {
+  return table.place;
+}
+__device__ __forceinline__ double evaluate(int function, const KappaPlace<double>&,
+                                           const TableAtPoint& table) {
+  return function == kE ? table.E : table.V;
+}
+
+struct OrderAtPoint {
+  TableAtPoint table;
+  double order, log_factor;
+  int steps;
+  bool small;
+};
+__device__ __forceinline__ double step_factor(const OrderAtPoint& constants, int i) {
+  return compute_step_factor(constants.order, i);
+}
+
+// Row i of a function's coefficients: those of the polynomial, or their series in 1/nu.
+struct CoefficientRows {
+  int dim;  // -1: a large order
+  int64_t piece;
+  double h;  // 1/nu
+
+  __device__ double operator()(int function, int i) const {
+    const DeviceCoefficients& all = kDeviceCoefficients;
+    return dim >= 0 ? all.small[dim][function][i][piece]
+                    : table_detail::sum_powers(all.large[function][i][piece],
+                                               coefficients::kLargeOrdersF64, h);
+  }
+  __device__ double sum(int function, double t) const {
+    const DeviceCoefficients& all = kDeviceCoefficients;
+    int i = (dim >= 0 ? all.small_terms[dim][function] : all.large_terms[function]) - 1;
+    double sum = (*this)(function, i);
+    while (--i >= 0) sum = mul_add(sum, t, (*this)(function, i));
+    return sum;
+  }
+};
+
+// make_bessel_order on the device for any order >= -1.
+template <BesselFunction kFunction>
+__device__ __forceinline__ OrderAtPoint prepare_order(double order, double x) {
   const DeviceCoefficients& all = kDeviceCoefficients;
   const double nu = order + 0.5;
-  VmfTable<double>& table = prepared->table;
-  prepared->order = order;
-  prepared->steps = recurrence_steps(order);
-  prepared->small = prepared->steps == 0 && nu < coefficients::kLargeNu;
-  const double raised = nu + prepared->steps;
-  const int dim =
-      prepared->small ? static_cast<int>(2 * order + 2) - coefficients::kSmallFirstDim : 0;
-  table_detail::set_center(raised, prepared->small ? all.c[dim] : raised, table);
-  for (int i = 0; i < 3; ++i)
-    table.edge[i] = prepared->small ? all.small_edge[i] : all.large_edge[i];
-  for (int i = 0; i < 4; ++i)
-    table.center[i] = prepared->small ? all.small_center[i] : all.large_center[i];
-  const int64_t piece = place_kappa(x, table).piece.index;
-  const double h = 1 / raised;
-  constexpr int kFunctions[2] = {kE, kV};
-  for (const int f : kFunctions) {
-    table.terms[f] = prepared->small ? all.small_terms[dim][f] : all.large_terms[f];
-    for (int i = 0; i < table.terms[f]; ++i) {
-      table.coefficient[f][i][piece] =
-          prepared->small
-              ? all.small[dim][f][i][piece]
-              : table_detail::sum_powers(all.large[f][i][piece], coefficients::kLargeOrdersF64, h);
-    }
-  }
-  table.bessel_constant =
-      prepared->small ? all.bessel_constant[dim]
-                      : table_detail::stirling_remainder(raised) - table_detail::kHalfLog2Pi;
+  const int steps = recurrence_steps(order);
+  const bool small = steps == 0 && nu < coefficients::kLargeNu;
+  const int dim = small ? static_cast<int>(2 * order + 2) - coefficients::kSmallFirstDim : -1;
+  const double raised = nu + steps;
+  struct {
+    double m, nu, c, half_over_c;
+    const double *edge, *center;
+  } pieces;
+  table_detail::set_center(raised, small ? all.c[dim] : raised, pieces);
+  pieces.edge = small ? all.small_edge : all.large_edge;
+  pieces.center = small ? all.small_center : all.large_center;
+  const KappaPlace<double> place = place_kappa(x, pieces);
+  const CoefficientRows rows{dim, place.piece.index, 1 / raised};
+  const double E = is_ratio(kFunction) || steps > 0 ? rows.sum(kE, place.t) : 0.0;
+  const double V = is_ratio(kFunction) ? 0.0 : rows.sum(kV, place.t);
+  const double bessel_constant =
+      small ? all.bessel_constant[dim]
+            : table_detail::stirling_remainder(raised) - table_detail::kHalfLog2Pi;
   // Only the small orders and the recurrence ask for it.
-  prepared->log_factor = prepared->small       ? all.log_gamma[dim]
-                         : prepared->steps > 0 ? lgamma(order + 1)
-                                               : 0.0;
-  set_step_factors(prepared);
+  const double log_factor = small ? all.log_gamma[dim] : steps > 0 ? lgamma(order + 1) : 0.0;
+  return {{pieces.m, pieces.nu, pieces.c, bessel_constant, E, V, place},
+          order,
+          log_factor,
+          steps,
+          small};
 }
 
 struct NoConstants {};
@@ -119,9 +158,8 @@ struct BesselOfOrders {
   __device__ static S apply(const Constants&, S order, S x) {
     const double v = static_cast<double>(order);
     if (!(v >= 0) || v == Format<double>::kInfinity) return Format<S>::kNan;
-    BesselOrder<double> prepared;
     const double argument = static_cast<double>(x);
-    prepare_order(base_order(kFunction, v), argument, &prepared);
+    const OrderAtPoint prepared = prepare_order<kFunction>(base_order(kFunction, v), argument);
     return static_cast<S>(prepared.steps == 0
                               ? bessel_of_table<kFunction>(argument, prepared)
                               : bessel_by_recurrence<kFunction>(argument, v, prepared));
