@@ -430,6 +430,10 @@ def count_bits(value: np.ndarray) -> np.ndarray:
     return sum((value >> np.uint32(i)) & np.uint32(1) for i in range(32)).astype("u4")
 
 
+def leading_zeros(value: np.ndarray) -> np.ndarray:
+    return (32 - np.ceil(np.log2(value.astype("f8") + 1))).astype("u4")
+
+
 def reverse_bits(value: np.ndarray) -> np.ndarray:
     bits = ((value >> np.uint32(i)) & np.uint32(1) for i in range(32))
     return sum(bit << np.uint32(31 - i) for i, bit in enumerate(bits)).astype("u4")
@@ -461,6 +465,7 @@ HANDLERS: dict[str, Callable] = {
     "sqrt": unary(np.sqrt),
     "rcp": unary(lambda x: x.dtype.type(1) / x),
     "popc": unary(count_bits),
+    "clz": unary(leading_zeros),
     "brev": unary(reverse_bits),
     "bfind": find_bit,
     "div": divide,

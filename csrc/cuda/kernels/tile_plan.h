@@ -19,7 +19,7 @@ struct TilePlan {
   int64_t blocks;   // as many as have a tile
 };
 
-inline constexpr int kWarpSize = 32;
+inline constexpr int kWarpSize = 32, kLogWarpSize = 5;
 // Threads of a block of WarpTeams, and the most that a BlockTeam has.
 inline constexpr int kTeamBlock = 128;
 inline constexpr int kLargeTeam = 256;

@@ -21,6 +21,7 @@ struct DrawnCosine {
 
 // The position of the bit of rank `rank` (0 is the lowest) among the bits set.
 __device__ __forceinline__ int bit_of_rank(unsigned bits, int rank) {
+  if ((bits & (bits + 1)) == 0) return rank;  // the lowest ones, as in a first round
   int position = 0;
   for (int width = 16; width > 0; width /= 2) {
     const int below = __popc((bits >> position) & ((1u << width) - 1));
@@ -42,10 +43,11 @@ __device__ DrawnCosine<S> draw_by_rejection(S kappa, int64_t first, int count, u
   DrawnCosine<S> drawn{{not_a_number<S>(), not_a_number<S>()}, S(0)};
   unsigned waiting = __ballot_sync(kWholeWarp, valid);
   for (int tried = 0; waiting != 0 && tried < kMaxProposals;) {
-    const int rows = __popc(waiting), share = kWarpSize / rows;
-    const int rank = lane / share;
+    // Attempts per row: a power of two, since divisions cost more than the lanes that it leaves idle.
+    const int rows = __popc(waiting), log_share = __clz(rows - 1) - (kWarpSize - kLogWarpSize);
+    const int share = 1 << log_share, rank = lane >> log_share;
     const int slot = bit_of_rank(waiting, rank < rows ? rank : 0);
-    const int attempt = tried + lane % share;
+    const int attempt = tried + (lane & (share - 1));
     const WoodConcentration<S> row{__shfl_sync(kWholeWarp, own.b, slot),
                                    __shfl_sync(kWholeWarp, own.slope, slot)};
     constexpr int kBlocks = kBlocksPerProposal<S>;
@@ -58,7 +60,7 @@ __device__ DrawnCosine<S> draw_by_rejection(S kappa, int64_t first, int count, u
         __ballot_sync(kWholeWarp, accepted && rank < rows && attempt < kMaxProposals);
     // A row's attempts stand in neighbouring lanes, in order.
     const bool waits = (waiting >> lane & 1) != 0;
-    const int start = waits ? __popc(waiting & ((1u << lane) - 1)) * share : 0;
+    const int start = waits ? __popc(waiting & ((1u << lane) - 1)) << log_share : 0;
     const unsigned own_yes = waits ? (yes >> start) & (kWholeWarp >> (kWarpSize - share)) : 0;
     const int winner = own_yes != 0 ? start + __ffs(static_cast<int>(own_yes)) - 1 : lane;
     const S below = __shfl_sync(kWholeWarp, c.below, winner),

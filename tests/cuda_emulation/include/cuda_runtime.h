@@ -117,6 +117,7 @@ inline void __syncthreads_at(const char* file, int line) {
 #define __syncthreads() __syncthreads_at(__builtin_FILE(), __builtin_LINE())
 
 inline int __ffs(int x) { return __builtin_ffs(x); }
+inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(static_cast<unsigned>(x)); }
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 
 using cudaStream_t = struct CUstream_st*;
