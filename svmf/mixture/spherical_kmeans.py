@@ -12,21 +12,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from svmf.mixture.estimator import Estimator, in_chunks, like_data
+from svmf.mixture.alternation import Alternation
+from svmf.mixture.estimator import in_chunks, like_data
 from svmf.mixture.model import Model
 from svmf.mixture.rows import Rows
-from svmf.mixture.seeding import Directions, generator_from, seeds_for
-from svmf.mixture.steps import (
-    Outcome,
-    RunningSums,
-    mini_batch_steps,
-    pass_over,
-    whole_data_steps,
-)
+from svmf.mixture.seeding import Directions, seeds_for
+from svmf.mixture.steps import RunningSums, pass_over
 
 
 @dataclass(repr=False, eq=False)
-class SphericalKMeans(Estimator):
+class SphericalKMeans(Alternation):
     """k-means with cosines on S^(m-1), in the manner of scikit-learn's KMeans.
 
     Data are as for `VonMisesFisherMixture`: unit vectors [n, m], dense or sparse.
@@ -53,6 +48,8 @@ class SphericalKMeans(Estimator):
     """
 
     _kind = "clusterer"
+    _count_name = "n_clusters"
+    _objective_name = "mean cosine"
 
     n_clusters: int = 8
     _: KW_ONLY
@@ -68,21 +65,7 @@ class SphericalKMeans(Estimator):
     @torch.no_grad()
     def fit(self, X: Any, y: None = None, sample_weight: Any = None) -> "SphericalKMeans":
         """Finds the centres of the unit vectors `X` [n, m]; `y` is ignored."""
-        for name in ("n_clusters", "max_iter", "n_init"):
-            self._expect_whole(name)
-        if self.batch_size is not None:
-            self._expect_whole("batch_size")
-        self._expect(self.tol >= 0, "tol", ">= 0")
-        rows = self._read(X, "fit", fitting=True)
-        self._enough_rows(rows, self.n_clusters, "n_clusters")
-        weight = self._checked_weight(sample_weight, rows)
-        generator = generator_from(self.random_state, rows.device)
-        best: Outcome | None = None
-        for start in range(self.n_init):
-            outcome = self._run(rows, weight, generator, start)
-            if best is None or outcome.history[-1] > best.history[-1]:
-                best = outcome
-        assert best is not None
+        rows, weight, best = self._best_fit(X, sample_weight)
         assert isinstance(best.model, Directions)
         self.cluster_centers_ = best.model.locs
         self.history_ = tuple(best.history)
@@ -96,10 +79,6 @@ class SphericalKMeans(Estimator):
     def predict(self, X: Any) -> Any:
         """The nearest centre of each row, [n]."""
         return like_data(self._nearest(self._read(X, "predict"))[1], X)
-
-    def fit_predict(self, X: Any, y: None = None, sample_weight: Any = None) -> Any:
-        """`fit`, then the nearest centre of each row."""
-        return self.fit(X, sample_weight=sample_weight).labels_
 
     def transform(self, X: Any) -> Any:
         """1 - cosine of each row with each centre, [n, k]."""
@@ -134,33 +113,15 @@ class SphericalKMeans(Estimator):
         best = [chunk.product(centres).max(-1) for chunk in rows.chunks()]
         return torch.cat([b.values for b in best]), torch.cat([b.indices for b in best])
 
-    def _run(self, rows: Rows, weight: Tensor | None, generator: Any, start: int) -> Outcome:
-        line = f"start {start + 1}/{self.n_init}, iteration "
-        line += "{iteration}: mean cosine {value:.6f}"
-        options: dict[str, Any] = {
-            "hard": True,
-            "k": self.n_clusters,
-            "max_iter": self.max_iter,
-            "tol": self.tol,
-            "progress": line if self.progress else None,
-        }
+    def _start(
+        self, rows: Rows, weight: Tensor | None, generator: Any
+    ) -> tuple[Directions, RunningSums | None]:
         model = Directions(seeds_for(self, self.n_clusters, rows, weight, generator))
         if self.batch_size is None:
-            return whole_data_steps(rows, weight, model, self._update, **options)
-        sums = pass_over(rows, weight, model, hard=True, k=self.n_clusters)
-        return mini_batch_steps(
-            rows,
-            weight,
-            model,
-            self._update,
-            RunningSums(sums),
-            batch_size=self.batch_size,
-            generator=generator,
-            **options,
-        )
+            return model, None
+        return model, RunningSums(pass_over(rows, weight, model, hard=True, k=self.n_clusters))
 
-    @staticmethod
-    def _update(count: Tensor, resultant: Tensor, fallback: Tensor) -> tuple[Model, int]:
+    def _update(self, count: Tensor, resultant: Tensor, fallback: Tensor) -> tuple[Model, int]:
         length = torch.linalg.vector_norm(resultant, dim=-1, keepdim=True)
         empty = length == 0
         locs = torch.where(empty, fallback.double(), resultant / torch.where(empty, 1.0, length))

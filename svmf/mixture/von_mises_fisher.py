@@ -15,24 +15,13 @@ from torch.distributions import Categorical, MixtureSameFamily
 
 from svmf import functional as F
 from svmf.distributions import VonMisesFisher
-from svmf.mixture.estimator import Estimator, in_chunks, like_data
+from svmf.mixture.alternation import Alternation
+from svmf.mixture.components import Components, maximised
+from svmf.mixture.estimator import in_chunks, like_data
 from svmf.mixture.model import Model
 from svmf.mixture.rows import Rows
 from svmf.mixture.seeding import Directions, draw, generator_from, seeds_for
-from svmf.mixture.steps import (
-    Outcome,
-    RunningSums,
-    batch_step,
-    mini_batch_steps,
-    pass_over,
-    whole_data_steps,
-)
-
-# Above this many times (m - 1) a concentration needs more digits of a cosine than float32 has:
-# 1 - A is about (m - 1) / (2 kappa). Below it, rounding costs at most 3e-5 (m - 1) nats.
-_SHARP = 100
-# The domain of the functions of the vMF distribution, and what float32 holds of it.
-_LARGEST = {torch.float64: 1e10, torch.float32: 1e6}
+from svmf.mixture.steps import RunningSums, batch_step, pass_over
 
 
 @dataclass(frozen=True)
@@ -54,45 +43,8 @@ class MixtureReport:
         )
 
 
-class _Components:
-    """The parameters, and with them the joint log density of rows and components."""
-
-    def __init__(self, weights: Tensor, locs: Tensor, concentrations: Tensor) -> None:
-        self.weights, self.locs, self.concentrations = weights, locs, concentrations
-        kappa, dim = concentrations.double(), locs.shape[1]
-        constant = weights.double().log() + F.vmf_log_norm(kappa, dim)  # [k]
-        self._constant, self._base = constant, constant.to(locs.dtype)
-        self._scaled = (kappa[:, None] * locs.double()).to(locs.dtype)
-        self.sharp: Tensor | None = None
-        if locs.dtype == torch.float32 and bool((kappa > _SHARP * (dim - 1)).any()):
-            self.sharp = (kappa > _SHARP * (dim - 1)).nonzero().squeeze(-1)
-            self._sharp_kappa = kappa[self.sharp]
-            self._sharp_peak = (constant + kappa)[self.sharp]
-            self._sharp_locs = locs[self.sharp].double()
-
-    def linear(self) -> tuple[Tensor, Tensor, Tensor]:
-        return self.locs, self.concentrations.double(), self._constant
-
-    def double(self) -> "_Components":
-        return _Components(self.weights.double(), self.locs.double(), self.concentrations.double())
-
-    def scores(self, chunk: Rows) -> Tensor:
-        """log(weight) + log C_m(kappa) + kappa mu.x, one product: [n, k].
-
-        For sharp components kappa (mu.x - 1) is taken as -kappa |x - mu|^2 / 2 in float64, which
-        neither cancels nor feels that the norms of float32 vectors are rounded.
-        """
-        joint = chunk.product(self._scaled, self._base)
-        if self.sharp is not None:
-            wide = chunk.double()
-            half_norms = (wide.squared_norms()[:, None] + self._sharp_locs.square().sum(-1)) / 2
-            gap = half_norms - wide.product(self._sharp_locs)
-            joint[:, self.sharp] = (self._sharp_peak - self._sharp_kappa * gap).to(joint.dtype)
-        return joint
-
-
 @dataclass(repr=False, eq=False)
-class VonMisesFisherMixture(Estimator):
+class VonMisesFisherMixture(Alternation):
     """A mixture of `n_components` von Mises-Fisher distributions on S^(m-1).
 
     A scikit-learn estimator that does not need scikit-learn. Data `X` [n, m] are unit vectors: a
@@ -134,6 +86,8 @@ class VonMisesFisherMixture(Estimator):
     """
 
     _kind = "density_estimator"
+    _count_name = "n_components"
+    _objective_name = "mean log likelihood"
 
     n_components: int = 1
     _: KW_ONLY
@@ -153,18 +107,8 @@ class VonMisesFisherMixture(Estimator):
     @torch.no_grad()
     def fit(self, X: Any, y: None = None, sample_weight: Any = None) -> "VonMisesFisherMixture":
         """Fits the mixture to the unit vectors `X` [n, m]; `y` is ignored."""
-        self._check_parameters()
-        rows = self._read(X, "fit", fitting=True)
-        self._enough_rows(rows, self.n_components, "n_components")
-        weight = self._checked_weight(sample_weight, rows)
-        generator = generator_from(self._random_state(), rows.device)
-        best: Outcome | None = None
-        for start in range(self.n_init):
-            outcome = self._run(rows, weight, generator, start)
-            if best is None or outcome.history[-1] > best.history[-1]:
-                best = outcome
-        assert best is not None
-        assert isinstance(best.model, _Components)
+        rows, _, best = self._best_fit(X, sample_weight)
+        assert isinstance(best.model, Components)
         self._components = best.model
         history = tuple(best.history)
         self.report_ = MixtureReport(
@@ -193,7 +137,7 @@ class VonMisesFisherMixture(Estimator):
         model, objective, reseeded = batch_step(
             rows, None, self._components, self._update, self._running, **self._manner()
         )
-        assert isinstance(model, _Components)
+        assert isinstance(model, Components)
         self._components = model
         self._history.append(objective)
         self._reseeded += reseeded
@@ -218,10 +162,6 @@ class VonMisesFisherMixture(Estimator):
     def score(self, X: Any, y: None = None) -> float:
         """The mean log density of the rows."""
         return self._log_density(self._read(X, "score")).double().mean().item()
-
-    def fit_predict(self, X: Any, y: None = None, sample_weight: Any = None) -> Any:
-        """`fit`, then the component of each row."""
-        return self.fit(X, sample_weight=sample_weight).labels_
 
     def bic(self, X: Any) -> float:
         """Bayesian information criterion on `X`: smaller is better."""
@@ -277,7 +217,7 @@ class VonMisesFisherMixture(Estimator):
         self._fitted()
         return self.report_.log_likelihood
 
-    def _fitted(self) -> _Components:
+    def _fitted(self) -> Components:
         self._require_fitted()
         return self._components
 
@@ -305,11 +245,7 @@ class VonMisesFisherMixture(Estimator):
         return k * m - 1 + (1 if self.concentration == "shared" else k)
 
     def _check_parameters(self) -> None:
-        for name in ("n_components", "max_iter", "n_init"):
-            self._expect_whole(name)
-        if self.batch_size is not None:
-            self._expect_whole("batch_size")
-        self._expect(self.tol >= 0, "tol", ">= 0")
+        super()._check_parameters()
         bound = self.max_concentration
         self._expect(0 < bound <= 1e10, "max_concentration", "> 0 and at most 1e10")
         known = ("own", "shared")
@@ -325,33 +261,9 @@ class VonMisesFisherMixture(Estimator):
     def _manner(self) -> dict[str, Any]:
         return {"hard": self.assignment == "hard", "k": self.n_components}
 
-    def _run(self, rows: Rows, weight: Tensor | None, generator: Any, start: int) -> Outcome:
-        """One start, then steps until they settle."""
-        line = f"start {start + 1}/{self.n_init}, iteration "
-        line += "{iteration}: mean log likelihood {value:.6f}"
-        options = {
-            **self._manner(),
-            "max_iter": self.max_iter,
-            "tol": self.tol,
-            "progress": line if self.progress else None,
-        }
-        model, running = self._start(rows, weight, generator)
-        if self.batch_size is None:
-            return whole_data_steps(rows, weight, model, self._update, **options)
-        return mini_batch_steps(
-            rows,
-            weight,
-            model,
-            self._update,
-            running,
-            batch_size=self.batch_size,
-            generator=generator,
-            **options,
-        )
-
     def _start(
         self, rows: Rows, weight: Tensor | None, generator: Any
-    ) -> tuple[_Components, RunningSums]:
+    ) -> tuple[Components, RunningSums]:
         """Seeds, and the components of the rows that are nearest to each."""
         if self.batch_size is not None:  # a start from as many rows as a few batches have
             enough = max(3 * self.batch_size, 10 * self.n_components)
@@ -362,26 +274,13 @@ class VonMisesFisherMixture(Estimator):
         seeds = seeds_for(self, k, rows, weight, generator)
         sums = pass_over(rows, weight, Directions(seeds), hard=True, k=k)
         model, _ = self._update(sums.count, sums.resultant, seeds)
-        assert isinstance(model, _Components)
+        assert isinstance(model, Components)
         return model, RunningSums(sums)
 
     def _update(self, count: Tensor, resultant: Tensor, fallback: Tensor) -> tuple[Model, int]:
-        """The M step in float64; components without data move to rows of `fallback`."""
-        dtype, dim = fallback.dtype, resultant.shape[1]
-        length = torch.linalg.vector_norm(resultant, dim=-1)
-        empty = (count < 1e-6) | (length == 0)
-        count = torch.where(empty, 1.0, count)
-        safe = torch.where(empty, 1.0, length)
-        locs = torch.where(empty[:, None], fallback.double(), resultant / safe[:, None])
-        if self.concentration == "shared":
-            mean_length = (length.sum() / count.sum()).clamp(max=1).expand_as(length)
-        else:
-            mean_length = torch.where(empty, 0.5, (safe / count).clamp(max=1))
-        bound = min(self.max_concentration, _LARGEST[dtype])
-        kappa = F.vmf_concentration(mean_length, dim).clamp(max=bound)
-        locs = torch.nn.functional.normalize(locs, dim=-1).to(dtype)
-        model = _Components((count / count.sum()).to(dtype), locs, kappa.to(dtype))
-        return model, int(empty.sum())
+        shared = self.concentration == "shared"
+        bound = self.max_concentration
+        return maximised(count, resultant, fallback, shared=shared, bound=bound)
 
 
 def _part(weight: Tensor | None, index: Tensor) -> Tensor | None:

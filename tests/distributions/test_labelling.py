@@ -6,11 +6,11 @@ import torch
 
 from svmf.distributions import VonMisesFisher
 from svmf.mixture import labelling
+from svmf.mixture.components import Components
 from svmf.mixture.labelling import Labelling, RoundedRows
 from svmf.mixture.rows import DenseRows
 from svmf.mixture.seeding import Directions
 from svmf.mixture.steps import pass_over
-from svmf.mixture.von_mises_fisher import _Components
 
 
 def unit(*shape, generator, dtype=torch.float64):
@@ -29,7 +29,7 @@ def models(k, m, dtype, generator):
         if step % 2:
             kappa = m * (0.1 + torch.rand(k, generator=generator, dtype=torch.float64))
             weights = torch.rand(k, generator=generator, dtype=torch.float64)
-            yield _Components((weights / weights.sum()).to(dtype), locs, kappa.to(dtype))
+            yield Components((weights / weights.sum()).to(dtype), locs, kappa.to(dtype))
         else:
             yield Directions(locs)
 
