@@ -93,14 +93,18 @@ class Latent(ABC, Generic[PosteriorT]):
         """One reparameterised sample per row, with the KL divergence from the prior."""
 
     @abstractmethod
+    def distribution(self, posterior: PosteriorT) -> torch.distributions.Distribution:
+        """The posterior as an object of torch.distributions."""
+
     def sample(self, posterior: PosteriorT, count: int) -> Tensor:
         """[count, ..., coordinates], without gradient."""
+        return self.distribution(posterior).sample(torch.Size([count]))
 
-    @abstractmethod
-    def log_prob(self, posterior: PosteriorT, z: Tensor) -> Tensor: ...
+    def log_prob(self, posterior: PosteriorT, z: Tensor) -> Tensor:
+        return self.distribution(posterior).log_prob(z)
 
-    @abstractmethod
-    def entropy(self, posterior: PosteriorT) -> Tensor: ...
+    def entropy(self, posterior: PosteriorT) -> Tensor:
+        return self.distribution(posterior).entropy()
 
     @abstractmethod
     def prior_log_prob(self, z: Tensor) -> Tensor: ...
@@ -111,10 +115,6 @@ class Latent(ABC, Generic[PosteriorT]):
     @abstractmethod
     def spread(self, posterior: PosteriorT) -> Tensor:
         """One figure per row of how wide the posterior is."""
-
-    @abstractmethod
-    def distribution(self, posterior: PosteriorT) -> torch.distributions.Distribution:
-        """The posterior as an object of torch.distributions."""
 
     def mean(self, posterior: PosteriorT) -> Tensor:
         """The point that represents the posterior: its location."""

@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from svmf.models.latents.base import Draw, Latent
+from svmf.models.latents.base import Draw, Latent, PosteriorT
 
 _MIN_SCALE = 1e-6  # softplus underflows to zero; a Gaussian without width has no density
 
@@ -22,7 +22,17 @@ class LocationScale(NamedTuple):
     scale: Tensor  # [..., d], positive
 
 
-class PointLatent(Latent[Location]):
+class NormalPrior(Latent[PosteriorT]):
+    """What both share: the standard normal prior on R^d."""
+
+    def prior_log_prob(self, z: Tensor) -> Tensor:
+        return _standard_normal_log_prob(z)
+
+    def prior_sample(self, count: int, generator: torch.Generator | None = None) -> Tensor:
+        return torch.randn(count, self.dim, generator=generator)
+
+
+class PointLatent(NormalPrior[Location]):
     """No noise and no KL: an auto-encoder. Its "prior" is the standard normal one, for sampling."""
 
     spread_name = "norm"
@@ -41,18 +51,6 @@ class PointLatent(Latent[Location]):
     def sample(self, posterior: Location, count: int) -> Tensor:
         return posterior.loc.detach().expand(count, *posterior.loc.shape)
 
-    def log_prob(self, posterior: Location, z: Tensor) -> Tensor:
-        raise NotImplementedError("PointLatent: an auto-encoder has no posterior density")
-
-    def entropy(self, posterior: Location) -> Tensor:
-        raise NotImplementedError("PointLatent: an auto-encoder has no posterior density")
-
-    def prior_log_prob(self, z: Tensor) -> Tensor:
-        return _standard_normal_log_prob(z)
-
-    def prior_sample(self, count: int, generator: torch.Generator | None = None) -> Tensor:
-        return torch.randn(count, self.dim, generator=generator)
-
     def distribution(self, posterior: Location) -> torch.distributions.Distribution:
         raise NotImplementedError("PointLatent: an auto-encoder has no posterior density")
 
@@ -60,7 +58,7 @@ class PointLatent(Latent[Location]):
         return posterior.loc.norm(dim=-1)
 
 
-class GaussianLatent(Latent[LocationScale]):
+class GaussianLatent(NormalPrior[LocationScale]):
     """Normal posterior with a diagonal covariance, standard normal prior."""
 
     spread_name = "sigma"
@@ -89,12 +87,6 @@ class GaussianLatent(Latent[LocationScale]):
 
     def entropy(self, posterior: LocationScale) -> Tensor:
         return posterior.scale.log().sum(-1) + self.dim * (0.5 + 0.5 * math.log(2 * math.pi))
-
-    def prior_log_prob(self, z: Tensor) -> Tensor:
-        return _standard_normal_log_prob(z)
-
-    def prior_sample(self, count: int, generator: torch.Generator | None = None) -> Tensor:
-        return torch.randn(count, self.dim, generator=generator)
 
     def distribution(self, posterior: LocationScale) -> torch.distributions.Distribution:
         normal = torch.distributions.Normal(*posterior, validate_args=False)

@@ -15,7 +15,7 @@ from torch import Tensor
 from svmf import functional
 from svmf._direction import direction
 from svmf._gradients import PATHWISE
-from svmf._sphere_maps import backward_maps, forward_maps
+from svmf._sphere_maps import forward_maps
 from svmf.models.latents.base import Draw
 from svmf.models.latents.sphere import UniformPrior
 
@@ -70,16 +70,6 @@ class FlowLatent(UniformPrior[FlowParameters]):
         base, kl = functional.vmf_rsample_kl(loc, concentration)
         z, log_area = forward_maps(base, centres, stretches)
         return Draw(z, kl - log_area)
-
-    def sample(self, posterior: FlowParameters, count: int) -> Tensor:
-        loc, concentration, centres, stretches = (value.detach() for value in posterior)
-        base = functional.vmf_rsample(loc, concentration, (count,))
-        return forward_maps(base, centres, stretches)[0]
-
-    def log_prob(self, posterior: FlowParameters, z: Tensor) -> Tensor:
-        loc, concentration, centres, stretches = posterior
-        base, log_area = backward_maps(z, centres, stretches)
-        return functional.vmf_log_prob(base, loc, concentration) - log_area
 
     def entropy(self, posterior: FlowParameters) -> Tensor:
         """That of the base plus the mean log area factor, over 256 draws."""

@@ -85,16 +85,6 @@ class SphericalLatent(OnSphere):
             return Draw(z, functional.vmf_kl_uniform(concentration, self.coordinates), log_ratio)
         return Draw(*functional.vmf_rsample_kl(loc, concentration, gradient=self.gradient))
 
-    def sample(self, posterior: Direction, count: int) -> Tensor:
-        loc, concentration = posterior.loc.detach(), posterior.concentration.detach()
-        return functional.vmf_rsample(loc, concentration, (count,))
-
-    def log_prob(self, posterior: Direction, z: Tensor) -> Tensor:
-        return functional.vmf_log_prob(z, posterior.loc, posterior.concentration)
-
-    def entropy(self, posterior: Direction) -> Tensor:
-        return functional.vmf_entropy(posterior.concentration, self.coordinates)
-
     def distribution(self, posterior: Direction) -> torch.distributions.Distribution:
         from svmf.distributions import VonMisesFisher
 
@@ -107,15 +97,6 @@ class PowerSphericalLatent(OnSphere):
     def draw(self, posterior: Direction) -> Draw:
         family = self.distribution(posterior)
         return Draw(family.rsample(), log_sphere_area(self.coordinates) - family.entropy())
-
-    def sample(self, posterior: Direction, count: int) -> Tensor:
-        return self.distribution(posterior).sample((count,))
-
-    def log_prob(self, posterior: Direction, z: Tensor) -> Tensor:
-        return self.distribution(posterior).log_prob(z)
-
-    def entropy(self, posterior: Direction) -> Tensor:
-        return self.distribution(posterior).entropy()
 
     def distribution(self, posterior: Direction) -> torch.distributions.Distribution:
         from svmf.distributions import PowerSpherical
@@ -140,15 +121,6 @@ class SphericalCauchyLatent(OnSphere):
     def draw(self, posterior: Direction) -> Draw:
         family = self.distribution(posterior)
         return Draw(family.rsample(), family._kl_uniform())
-
-    def sample(self, posterior: Direction, count: int) -> Tensor:
-        return self.distribution(posterior).sample((count,))
-
-    def log_prob(self, posterior: Direction, z: Tensor) -> Tensor:
-        return self.distribution(posterior).log_prob(z)
-
-    def entropy(self, posterior: Direction) -> Tensor:
-        return self.distribution(posterior).entropy()
 
     def distribution(self, posterior: Direction) -> "SphericalCauchy":
         from svmf.distributions import SphericalCauchy
