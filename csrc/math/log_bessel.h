@@ -215,9 +215,8 @@ SVMF_INLINE V log_iv_by_recurrence(V x, const Order& constants) {
 // log(I_v/I_(v+N)) for x >= kRecurrenceScaledX. p_j = I_j/I_(v+N) obeys
 //     p_(j-1) = p_(j+1) + (2j/x) p_j
 // (DLMF 10.29.1): positive terms again, and p_v is below e^5 for such x.
-template <class V>
-SVMF_INLINE V log_growth_at_large_x(const KappaPlace<V>& place,
-                                    const BesselOrder<double>& constants) {
+template <class V, class Order>
+SVMF_INLINE V log_growth_at_large_x(const KappaPlace<V>& place, const Order& constants) {
   const V twice_over_x = V(2) / place.kappa;
   V above = mean_length_at(place, constants.table).A, p(1);  // of orders v+N+1 and v+N
   for (int i = constants.steps; i >= 1; --i) {
