@@ -33,7 +33,8 @@ class DirectionalDistribution(Distribution):
 
     loc: Tensor  # [*batch_shape, m]
     concentration: Tensor  # [*batch_shape]
-    _parameter = "concentration"  # what messages call it
+    # What messages call the concentration, its values, and their bound, which is none of them.
+    _parameter, _values, _bound = "concentration", "finite values >= 0", torch.inf
 
     def __init__(
         self, loc: Tensor, concentration: Tensor | float, validate_args: bool | None = None
@@ -104,16 +105,16 @@ class DirectionalDistribution(Distribution):
 
     @classmethod
     def _check_values(cls, loc: Tensor, concentration: Tensor) -> None:
-        """Unit rows in `loc`, finite values >= 0 in `concentration`: one pass, one host read."""
+        """Unit rows in `loc`, `concentration` in its range: one pass, one host read."""
         if concentration.numel() == 0:
             return
         low, high, smallest, largest = F.parameter_range(loc, concentration)
         # Written so that nan fails.
-        if not (smallest >= 0 and largest < torch.inf):
-            kappa = concentration.detach()
-            expected, valid = "finite values >= 0", (kappa >= 0) & kappa.isfinite()
+        if not (smallest >= 0 and largest < cls._bound):
+            found = concentration.detach()
+            valid = (found >= 0) & (found < cls._bound)
             raise ValueError(
-                invalid(cls.__name__, "concentration", expected, "value", kappa, valid)
+                invalid(cls.__name__, cls._parameter, cls._values, "value", found, valid)
             )
         tolerance = UNIT_TOLERANCES[loc.dtype]
         if not (low >= 1 - tolerance and high <= 1 + tolerance):
@@ -150,6 +151,10 @@ class DirectionalDistribution(Distribution):
         """The same distribution with its parameters moved as by `torch.Tensor.to`."""
         loc = self.loc.to(*args, **kwargs)
         return self._new(loc, self.concentration.to(*args, **kwargs))
+
+    def _kl_uniform(self) -> Tensor:
+        """KL to the uniform distribution, [*batch_shape]."""
+        raise NotImplementedError
 
     def _mean_cosine(self) -> Tensor:
         """E[w], of shape [*batch_shape]."""

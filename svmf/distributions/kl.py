@@ -39,8 +39,13 @@ def _broadcast(kl: Tensor, other: Distribution) -> Tensor:
 
 
 @register_kl(VonMisesFisher, HypersphericalUniform)
-def _kl_vmf_uniform(p: VonMisesFisher, q: HypersphericalUniform) -> Tensor:
-    return _broadcast(F.vmf_kl_uniform(p.concentration, _common_dim(p, q)), q)
+@register_kl(PowerSpherical, HypersphericalUniform)
+@register_kl(SphericalCauchy, HypersphericalUniform)
+def _kl_to_uniform(
+    p: VonMisesFisher | PowerSpherical | SphericalCauchy, q: HypersphericalUniform
+) -> Tensor:
+    _common_dim(p, q)
+    return _broadcast(p._kl_uniform(), q)
 
 
 @register_kl(VonMisesFisher, VonMisesFisher)
@@ -53,18 +58,6 @@ def _kl_vmf_vmf(p: VonMisesFisher, q: VonMisesFisher) -> Tensor:
 def _kl_uniform_vmf(p: HypersphericalUniform, q: VonMisesFisher) -> Tensor:
     # -log(area) - log C_m(kappa); the mean of kappa mu.z is zero.
     return _broadcast(F.vmf_log_partition(q.concentration, _common_dim(p, q)), p)
-
-
-@register_kl(PowerSpherical, HypersphericalUniform)
-def _kl_power_spherical_uniform(p: PowerSpherical, q: HypersphericalUniform) -> Tensor:
-    _common_dim(p, q)
-    return _broadcast(p._kl_uniform(), q)
-
-
-@register_kl(SphericalCauchy, HypersphericalUniform)
-def _kl_spherical_cauchy_uniform(p: SphericalCauchy, q: HypersphericalUniform) -> Tensor:
-    _common_dim(p, q)
-    return _broadcast(p._kl_uniform(), q)
 
 
 @register_kl(HypersphericalUniform, SphericalCauchy)

@@ -13,9 +13,9 @@ from torch.distributions import constraints
 from torch.types import _size
 
 from svmf import functional as F
-from svmf.constraints import UNIT_TOLERANCES, unit_vector
+from svmf.constraints import unit_vector
 from svmf.distributions import _moebius
-from svmf.distributions._checks import check_shape, invalid, unit_vectors_expected
+from svmf.distributions._checks import check_shape
 from svmf.distributions._directional import DirectionalDistribution
 from svmf.distributions._fit import read_directions
 
@@ -43,7 +43,7 @@ class SphericalCauchy(DirectionalDistribution):
         "loc": unit_vector,
         "rho": constraints.half_open_interval(0.0, 1.0),
     }
-    _parameter = "rho"
+    _parameter, _values, _bound = "rho", "values in [0, 1)", 1.0
     rho: Tensor  # [*batch_shape]
 
     def __init__(self, loc: Tensor, rho: Tensor | float, validate_args: bool | None = None) -> None:
@@ -57,22 +57,6 @@ class SphericalCauchy(DirectionalDistribution):
     @concentration.setter
     def concentration(self, value: Tensor) -> None:
         self.rho = value
-
-    @classmethod
-    def _check_values(cls, loc: Tensor, concentration: Tensor) -> None:
-        if concentration.numel() == 0:
-            return
-        low, high, smallest, largest = F.parameter_range(loc, concentration)
-        if not (smallest >= 0 and largest < 1):  # written so that nan fails
-            rho = concentration.detach()
-            valid = (rho >= 0) & (rho < 1)
-            raise ValueError(invalid(cls.__name__, "rho", "values in [0, 1)", "value", rho, valid))
-        tolerance = UNIT_TOLERANCES[loc.dtype]
-        if not (low >= 1 - tolerance and high <= 1 + tolerance):
-            norm = torch.linalg.vector_norm(loc.detach(), dim=-1)
-            expected, valid = unit_vectors_expected(loc.dtype), (norm - 1).abs() <= tolerance
-            if not bool(valid.all()):
-                raise ValueError(invalid(cls.__name__, "loc", expected, "norm", norm, valid))
 
     def rsample(self, sample_shape: _size = (), *, generator: Generator | None = None) -> Tensor:
         """Samples of shape [*sample_shape, *batch_shape, m] that carry gradients.

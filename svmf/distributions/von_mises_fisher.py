@@ -96,6 +96,9 @@ class VonMisesFisher(DirectionalDistribution):
     def entropy(self) -> Tensor:
         return F.vmf_entropy(self.concentration, self.loc.shape[-1])
 
+    def _kl_uniform(self) -> Tensor:
+        return F.vmf_kl_uniform(self.concentration, self.loc.shape[-1])
+
     def _mean_cosine(self) -> Tensor:
         return F.vmf_mean_length(self.concentration, self.loc.shape[-1])
 

@@ -16,6 +16,7 @@ from svmf import functional
 from svmf._direction import direction
 from svmf._gradients import PATHWISE
 from svmf._sphere_maps import forward_maps
+from svmf.distributions import SphereFlow
 from svmf.models.latents.base import Draw
 from svmf.models.latents.sphere import UniformPrior
 
@@ -88,8 +89,6 @@ class FlowLatent(UniformPrior[FlowParameters]):
         return forward_maps(loc, centres, stretches)[0]
 
     def distribution(self, posterior: FlowParameters) -> torch.distributions.Distribution:
-        from svmf.distributions import SphereFlow
-
         return SphereFlow(*posterior, validate_args=False)
 
 

@@ -3,7 +3,7 @@
 spherical Cauchy."""
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -13,10 +13,9 @@ from svmf import functional
 from svmf._direction import direction
 from svmf._gradients import CORRECTED, GRADIENTS
 from svmf._sphere import log_sphere_area
+from svmf.distributions import PowerSpherical, SphericalCauchy, VonMisesFisher
+from svmf.distributions._directional import DirectionalDistribution
 from svmf.models.latents.base import Draw, Latent, PosteriorT
-
-if TYPE_CHECKING:
-    from svmf.distributions import SphericalCauchy
 
 
 class Direction(NamedTuple):
@@ -59,6 +58,8 @@ class OnSphere(UniformPrior[Direction]):
     """A direction with a concentration. The mean is normalised to the sphere and kappa =
     softplus(.) + 1, as the paper's code has it."""
 
+    family: ClassVar[type[DirectionalDistribution]]
+
     @property
     def head_sizes(self) -> tuple[int, ...]:
         return (self.coordinates, 1)
@@ -67,12 +68,21 @@ class OnSphere(UniformPrior[Direction]):
         loc, concentration = raw.split(self.head_sizes, dim=-1)
         return Direction(direction(loc), F.softplus(concentration.squeeze(-1)) + 1)
 
+    def draw(self, posterior: Direction) -> Draw:
+        family = self.distribution(posterior)
+        return Draw(family.rsample(), family._kl_uniform())
+
+    def distribution(self, posterior: Direction) -> DirectionalDistribution:
+        return self.family(*posterior, validate_args=False)
+
     def spread(self, posterior: Direction) -> Tensor:
         return posterior.concentration
 
 
 class SphericalLatent(OnSphere):
     """Von Mises-Fisher posterior on S^d, uniform prior."""
+
+    family = VonMisesFisher
 
     @classmethod
     def gradients(cls) -> tuple[str, ...]:
@@ -85,23 +95,11 @@ class SphericalLatent(OnSphere):
             return Draw(z, functional.vmf_kl_uniform(concentration, self.coordinates), log_ratio)
         return Draw(*functional.vmf_rsample_kl(loc, concentration, gradient=self.gradient))
 
-    def distribution(self, posterior: Direction) -> torch.distributions.Distribution:
-        from svmf.distributions import VonMisesFisher
-
-        return VonMisesFisher(*posterior, validate_args=False)
-
 
 class PowerSphericalLatent(OnSphere):
     """Power spherical posterior (De Cao and Aziz 2020) on S^d, uniform prior."""
 
-    def draw(self, posterior: Direction) -> Draw:
-        family = self.distribution(posterior)
-        return Draw(family.rsample(), log_sphere_area(self.coordinates) - family.entropy())
-
-    def distribution(self, posterior: Direction) -> torch.distributions.Distribution:
-        from svmf.distributions import PowerSpherical
-
-        return PowerSpherical(*posterior, validate_args=False)
+    family = PowerSpherical
 
 
 class SphericalCauchyLatent(OnSphere):
@@ -111,18 +109,10 @@ class SphericalCauchyLatent(OnSphere):
     Mises-Fisher distribution of kappa = 2 k.
     """
 
+    family = SphericalCauchy
     spread_name = "rho"
 
     def posterior(self, raw: Tensor) -> Direction:
         loc, k = super().posterior(raw)
         below_one = 1 - torch.finfo(k.dtype).eps  # a very large k would round to rho = 1
         return Direction(loc, (k / (k + self.dim)).clamp(max=below_one))
-
-    def draw(self, posterior: Direction) -> Draw:
-        family = self.distribution(posterior)
-        return Draw(family.rsample(), family._kl_uniform())
-
-    def distribution(self, posterior: Direction) -> "SphericalCauchy":
-        from svmf.distributions import SphericalCauchy
-
-        return SphericalCauchy(*posterior, validate_args=False)
