@@ -5,7 +5,9 @@ import pytest
 import torch
 
 from svmf import _gpus, selftest
+from svmf import _inventory as inventory
 from svmf.cli import main
+from svmf.selftest import checks, op_calls
 
 QUICK = ("random words", "every op", "reference", "side stream")
 
@@ -39,15 +41,15 @@ def test_no_gpu_is_a_failure_when_asked_for(capsys):
 
 
 def test_a_wrong_result_fails(quick, monkeypatch, capsys):
-    monkeypatch.setattr(selftest, "KNOWN", (0.5, *selftest.KNOWN[1:]))
+    monkeypatch.setattr(checks, "KNOWN", (0.5, *checks.KNOWN[1:]))
     assert main(["selftest", "--device", "cpu"]) == 1
     assert "FAIL random words" in capsys.readouterr().out
 
 
 def test_every_op_of_the_inventory_is_called():
-    called = {name.removesuffix(".tensor") for name, *_ in selftest.calls()}
+    called = {name.removesuffix(".tensor") for name, *_ in op_calls.calls()}
     left_out = {"_parameter_range", "_build_info", "_draw_seed", "_vmf_rsample_backward"}
-    assert called == set(selftest.inventory.NAMES) - left_out
+    assert called == set(inventory.NAMES) - left_out
 
 
 @pytest.mark.parametrize(
