@@ -2,7 +2,9 @@
 """From a run's checkpoint to its model: what both the trainer and an evaluation read, checked."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+
+from torch import nn
 
 from svmf.errors import ConfigError, RunError
 from svmf.training.checked import MisfitError, Part, weights_like
@@ -37,15 +39,22 @@ def stored_state(folder: RunFolder, config: RunConfig) -> Part | None:
     return Part(state)
 
 
-def load_best(task: Task, folder: RunFolder) -> int:
-    """Puts the weights of the best epoch into the task's model and returns that epoch."""
-    state = stored_state(folder, task.config)
+def best_model(
+    folder: RunFolder, config: RunConfig, model_for: Callable[[Part], nn.Module]
+) -> tuple[nn.Module, int]:
+    """The model for a checkpoint with the weights of the best epoch, and that epoch."""
+    state = stored_state(folder, config)
     if state is None:
         raise RunError(f"{folder.path}: no checkpoint yet")
     with misfits_named(folder):
+        model = model_for(state)
         epoch = state["epoch"].integer(1)
         best_epoch = state["stopping"]["best_epoch"].integer(0, epoch - 1)
-        weights = weights_like(task.model, state["best" if best_epoch else "model"])
-    task.model.load_state_dict(weights)
-    task.model.eval()
-    return best_epoch
+        weights = weights_like(model, state["best" if best_epoch else "model"])
+    model.load_state_dict(weights)
+    return model.eval(), best_epoch
+
+
+def load_best(task: Task, folder: RunFolder) -> int:
+    """Puts the weights of the best epoch into the task's model and returns that epoch."""
+    return best_model(folder, task.config, lambda state: task.model)[1]

@@ -15,7 +15,7 @@ from svmf.training.checked import Part
 from svmf.training.config import RunConfig
 from svmf.training.processes import Processes
 from svmf.training.randomness import Purpose, derived_seed, generator, restore_generator
-from svmf.training.task import Task
+from svmf.training.task import Task, make_latent
 
 
 class GraphTask(Task):
@@ -35,7 +35,7 @@ class GraphTask(Task):
         self.model: GraphVAE = GraphVAE(
             self.graph.features,
             self.split.train,
-            self.latent(),
+            make_latent(config),
             hidden=(config.hidden or (32,))[0],
             dropout=config.dropout,
             kl_weight=config.kl_weight,

@@ -9,13 +9,14 @@ from torch import Tensor
 
 from svmf.data import load_images_named
 from svmf.errors import ConfigError, DataError
-from svmf.models import Bernoulli, SemiSupervisedVAE, balanced_subset
+from svmf.models import SemiSupervisedVAE, balanced_subset
 from svmf.training.checked import Part
 from svmf.training.config import RunConfig
 from svmf.training.processes import Processes
 from svmf.training.randomness import Purpose, generator, noise_from
 from svmf.training.rows import BinarizedRows, EpochOrder
 from svmf.training.task import Task
+from svmf.training.vae_model import build_semi_supervised
 from svmf.training.vae_task import EVALUATION_ROWS, TEST_SEED, check_batch
 
 # Labels per row that a step may take instead of all: a few values, since each is compiled anew.
@@ -52,17 +53,8 @@ class SemiSupervisedTask(Task):
         self._labelled_order = torch.empty(0, dtype=torch.int64)
         self._labels_needed: float | None = None  # per row, in the last epoch
         self._labelled_batch = min(config.labelled_batch or config.batch_size, config.labels)
-        self.model: SemiSupervisedVAE = SemiSupervisedVAE(
-            self.images.pixels,
-            self.images.classes,
-            self.latent(0),
-            self.latent(1, config.dim2),
-            Bernoulli(),
-            hidden=(config.hidden or (500,))[0],
-            alpha=config.alpha,
-            labelled_weight=config.labels / len(labels),
-            label_tolerance=config.label_tolerance,
-            radius=config.radius,
+        self.model: SemiSupervisedVAE = build_semi_supervised(
+            config, self.images.pixels, self.images.classes, config.labels / len(labels)
         ).to(self.device)
 
     @property

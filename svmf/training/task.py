@@ -73,9 +73,6 @@ class Task(ABC):
     def restore_random_state(self, state: Part) -> None:
         """Takes what `random_state` gave, as far as it could have given it."""
 
-    def latent(self, index: int = 0, dim: int | None = None) -> Latent[Any]:
-        return make_latent(self.config, index, dim)
-
     def mean_over_rows(self, sums: Tensor, rows: int) -> list[float]:
         """Sums over this process's rows become means over all rows of all processes."""
         total = torch.cat([sums.double(), sums.new_tensor([rows]).double()])
@@ -83,12 +80,13 @@ class Task(ABC):
         return [float(value) for value in total[:-1] / total[-1]]
 
 
-def make_latent(config: RunConfig, index: int = 0, dim: int | None = None) -> Latent[Any]:
+def make_latent(config: RunConfig, index: int = 0) -> Latent[Any]:
     """The index-th latent of the configured model."""
     if index == 0 and config.latent is not None:
         factors = parse_latent(config.latent)
         return ProductLatent([_factor(config, name, own) for name, own in factors])
-    return _factor(config, config.spec.latents[index], config.dim if dim is None else dim)
+    dim = config.dim2 if index == 1 and config.dim2 is not None else config.dim
+    return _factor(config, config.spec.latents[index], dim)
 
 
 def _factor(config: RunConfig, name: str, dim: int) -> Latent[Any]:

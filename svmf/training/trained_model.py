@@ -7,16 +7,14 @@ from typing import Any
 import torch
 from torch import nn
 
-from svmf.errors import RunError
-from svmf.models import Bernoulli, SemiSupervisedVAE
-from svmf.training.checked import Part, weights_like
-from svmf.training.checkpoint import load_best, misfits_named, stored_state
+from svmf.training.checked import Part
+from svmf.training.checkpoint import best_model, load_best
 from svmf.training.config import RunConfig
 from svmf.training.environment import RunEnvironment
 from svmf.training.run import make_task
 from svmf.training.run_folder import RunFolder
-from svmf.training.task import Task, make_latent
-from svmf.training.vae_model import build_vae, likelihood_names
+from svmf.training.task import Task
+from svmf.training.vae_model import build_semi_supervised, build_vae, likelihood_names
 
 
 def load_model(
@@ -40,16 +38,10 @@ def load_model(
     if config.spec.kind == "graph" and model is None:
         with RunEnvironment(config) as processes:
             return trained(make_task(config, processes), folder).to(device)
-    state = stored_state(folder, config)
-    if state is None:
-        raise RunError(f"{folder.path}: no checkpoint yet")
-    with misfits_named(folder):
-        model = _built(config, state) if model is None else model
-        epoch = state["epoch"].integer(1)
-        best_epoch = state["stopping"]["best_epoch"].integer(0, epoch - 1)
-        weights = weights_like(model, state["best" if best_epoch else "model"])
-    model.load_state_dict(weights)
-    return _finished(model, config, folder).to(device)
+    made, _ = best_model(
+        folder, config, lambda state: _built(config, state) if model is None else model
+    )
+    return _finished(made, config, folder).to(device)
 
 
 def trained(task: Task, folder: RunFolder) -> nn.Module:
@@ -69,18 +61,9 @@ def _built(config: RunConfig, state: Part) -> nn.Module:
     it afterwards."""
     if config.spec.kind == "vae":
         shape, likelihood = _rows_of(config, state)
-        return build_vae(config, make_latent(config), shape, likelihood)
-    return SemiSupervisedVAE(
-        _size(state, "encoder1.0.weight", 1),
-        _size(state, "classifier.2.weight", 0),
-        make_latent(config, 0),
-        make_latent(config, 1, config.dim2),
-        Bernoulli(),
-        hidden=(config.hidden or (500,))[0],
-        alpha=config.alpha,
-        label_tolerance=config.label_tolerance,
-        radius=config.radius,
-    )
+        return build_vae(config, shape, likelihood)
+    inputs, classes = _size(state, "encoder1.0.weight", 1), _size(state, "classifier.2.weight", 0)
+    return build_semi_supervised(config, inputs, classes)
 
 
 def _rows_of(config: RunConfig, state: Part) -> tuple[tuple[int, ...], str]:

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The network of `svmf train` for images and rows: of a shape and a kind of the rows."""
+"""The networks of `svmf train` for images and rows, from the configuration and the data's sizes."""
 
 import math
 from collections.abc import Callable
-from typing import Any
 
-from svmf.models import VAE, Bernoulli, Directional, Gaussian, Latent, Likelihood
+from svmf.models import VAE, Bernoulli, Directional, Gaussian, Likelihood, SemiSupervisedVAE
 from svmf.training.config import RunConfig
+from svmf.training.task import make_latent
 
 _LIKELIHOODS: dict[str, Callable[[tuple[int, ...]], Likelihood]] = {
     "bernoulli": lambda shape: Bernoulli(),
@@ -20,10 +20,27 @@ def likelihood_names() -> tuple[str, ...]:
     return tuple(_LIKELIHOODS)
 
 
-def build_vae(
-    config: RunConfig, latent: Latent[Any], shape: tuple[int, ...], likelihood: str
-) -> VAE:
+def build_vae(config: RunConfig, shape: tuple[int, ...], likelihood: str) -> VAE:
     """The paper's network for rows of this shape."""
     inputs = shape[0] if len(shape) == 1 else shape
     hidden = config.hidden or (256, 128)
-    return VAE(inputs, latent, _LIKELIHOODS[likelihood](shape), hidden, radius=config.radius)
+    made = _LIKELIHOODS[likelihood](shape)
+    return VAE(inputs, make_latent(config), made, hidden, radius=config.radius)
+
+
+def build_semi_supervised(
+    config: RunConfig, inputs: int, classes: int, labelled_weight: float = 1.0
+) -> SemiSupervisedVAE:
+    """M1+M2; `labelled_weight` matters to training alone."""
+    return SemiSupervisedVAE(
+        inputs,
+        classes,
+        make_latent(config, 0),
+        make_latent(config, 1),
+        Bernoulli(),
+        hidden=(config.hidden or (500,))[0],
+        alpha=config.alpha,
+        labelled_weight=labelled_weight,
+        label_tolerance=config.label_tolerance,
+        radius=config.radius,
+    )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Auto-encoder, N-VAE and S-VAE on images or on the circle; M1's k-NN among the final figures."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -61,7 +61,7 @@ class VAETask(Task):
         check_batch(config, len(self.train), processes)
         self._order = EpochOrder(len(self.train), config.batch_size, config.seed, processes)
         if model is None:
-            model = build_vae(config, self.latent(), self.row_shape, self.likelihood)
+            model = build_vae(config, self.row_shape, self.likelihood)
         else:
             model.row_shape = self.row_shape
         self.model: VAE = model.to(self.device)
@@ -179,10 +179,13 @@ class VAETask(Task):
     def latent_means(self, images: Tensor, *entropy: int) -> Tensor:
         """Posterior means of binarised images, [rows, coordinates]."""
         rows = BinarizedRows(images, self.device, Purpose.NEIGHBOURS, *entropy)
-        latent = self.model.latent
-        return torch.cat(
-            [latent.mean(self.model.posterior(x)) for x in rows.chunks(EVALUATION_ROWS)]
-        )
+        return self._codes(rows.chunks(EVALUATION_ROWS), self.model.latent.mean)[0]
+
+    def _codes(self, chunks: Iterable[Tensor], *points: Callable[[Any], Tensor]) -> list[Tensor]:
+        """For each of `points` what it makes of the posteriors of all rows."""
+        posteriors = map(self.model.posterior, chunks)
+        parts = [[point(posterior) for point in points] for posterior in posteriors]
+        return [torch.cat(column) for column in zip(*parts, strict=True)]
 
     @torch.no_grad()
     def _knn(self, images: ImageSet, x: Tensor, draws: int) -> dict[str, dict[str, list[float]]]:
@@ -190,27 +193,23 @@ class VAETask(Task):
         the posterior mean of the binarised image; `knn_grey`, that of the grey image; `knn_sample`,
         one draw from the posterior of the binarised image. `x` are the binarised test images."""
         latent = self.model.latent
+        train = images.train.images
+        binary = BinarizedRows(train, self.device, Purpose.NEIGHBOURS, TEST_SEED)
 
-        def means(rows: Tensor) -> Tensor:
-            parts = rows.split(EVALUATION_ROWS)
-            return torch.cat([latent.mean(self.model.posterior(part)) for part in parts])
+        def sample(posterior: Any) -> Tensor:
+            return latent.sample(posterior, 1)[0]
 
-        def grey_means(rows: Tensor) -> Tensor:
-            parts = rows.split(EVALUATION_ROWS)
-            return torch.cat([means(part.to(self.device).float() / 255) for part in parts])
+        def grey(rows: Tensor) -> Iterator[Tensor]:
+            return (part.to(self.device).float() / 255 for part in rows.split(EVALUATION_ROWS))
 
-        def samples(chunks: Iterable[Tensor]) -> Tensor:
-            posteriors = (self.model.posterior(part) for part in chunks)
-            return torch.cat([latent.sample(posterior, 1)[0] for posterior in posteriors])
-
-        binary = BinarizedRows(images.train.images, self.device, Purpose.NEIGHBOURS, TEST_SEED)
         with noise_from(self.device, Purpose.NEIGHBOURS, TEST_SEED):
-            drawn = samples(binary.chunks(EVALUATION_ROWS)), samples(x.split(EVALUATION_ROWS))
-        points = {
-            "knn": (self.latent_means(images.train.images, TEST_SEED), means(x)),
-            "knn_grey": (grey_means(images.train.images), grey_means(images.test.images)),
-            "knn_sample": drawn,
-        }
+            means, samples = zip(
+                self._codes(binary.chunks(EVALUATION_ROWS), latent.mean, sample),
+                self._codes(x.split(EVALUATION_ROWS), latent.mean, sample),
+                strict=True,
+            )
+        greys = [self._codes(grey(rows), latent.mean)[0] for rows in (train, images.test.images)]
+        points = {"knn": means, "knn_grey": greys, "knn_sample": samples}
         return {
             name: self._accuracies(images, train, test, draws)
             for name, (train, test) in points.items()
