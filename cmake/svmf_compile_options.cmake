@@ -3,6 +3,10 @@
 # -ffp-contract=off: an fma is written where it is meant, so that results do not depend on the optimiser.
 svmf_clang_flags(svmf_common_flags -O3 -fno-math-errno -fno-trapping-math -ffp-contract=off
   -Wall -Wextra -Wno-psabi -Wno-unknown-pragmas)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 10)
+  # It takes what `if constexpr` leaves out for unused.
+  list(APPEND svmf_common_flags -Wno-unused-but-set-parameter -Wno-unused-but-set-variable)
+endif()
 add_library(svmf_compile_options INTERFACE)
 target_compile_options(svmf_compile_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${svmf_common_flags}>")
 if(SVMF_WERROR)
