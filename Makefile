@@ -17,7 +17,7 @@ export SVMF_CUDA ?= $(if $(shell command -v nvidia-smi),AUTO,OFF)
 SOURCES := $(shell find csrc cmake -type f) CMakeLists.txt setup.py pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help install quick test test-all test-statistics fuzz test-aarch64 demo bench lint format docs cuda test-cuda bench-cuda wheel clean
+.PHONY: help install quick test test-all test-statistics fuzz test-aarch64 demo bench lint format compilers tidy docs cuda test-cuda bench-cuda wheel clean
 
 help:  ## list the targets
 	@grep -E '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -91,6 +91,12 @@ lint: install  ## check formatting, style and types
 	$(BIN)/clang-format --dry-run --Werror $$(git ls-files 'csrc/*.h' 'csrc/*.cpp' 'csrc/*.cu' 'csrc/*.cuh')
 	$(BIN)/mypy
 	$(BIN)/python tools/markdown_width.py
+
+compilers:  ## compile the kernels with every compiler at hand, cross compilers too, without warnings
+	$(BIN)/python tools/compilers.py
+
+tidy:  ## run clang-tidy with the checks of .clang-tidy, where it is installed
+	$(BIN)/python tools/tidy.py
 
 $(VENV)/.docs: $(VENV)/.requirements requirements-docs.txt
 	$(BIN)/python -m pip install -q $(CONSTRAINTS) -r requirements-docs.txt

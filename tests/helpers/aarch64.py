@@ -26,16 +26,16 @@ def missing() -> str:
     return f"tests for aarch64 need {' and '.join(names)} ({INSTALL})" if names else ""
 
 
-def build(program: str, folder: str, *settings: str) -> Path:
+def build(program: str, folder: str, *settings: str, project: Path = PROJECT) -> Path:
     """A program over the row kernels (cmake/svmf_kernels_only.cmake), without Python and torch."""
-    tree = PROJECT / "build" / folder
-    configure = ["cmake", "-S", PROJECT, "-B", tree, "-G", "Ninja", "-DSVMF_KERNELS_ONLY=ON"]
+    tree = project / "build" / folder
+    configure = ["cmake", "-S", project, "-B", tree, "-G", "Ninja", "-DSVMF_KERNELS_ONLY=ON"]
     subprocess.run([*configure, *settings], check=True)
     subprocess.run(["cmake", "--build", tree, "--target", program], check=True)
     return tree / program
 
 
-def build_for_arm(program: str) -> Path:
+def build_for_arm(program: str, project: Path = PROJECT) -> Path:
     """The same for ARM, where no warning is allowed."""
     return build(
         program,
@@ -44,6 +44,7 @@ def build_for_arm(program: str) -> Path:
         "-DCMAKE_SYSTEM_PROCESSOR=aarch64",
         f"-DCMAKE_CXX_COMPILER={COMPILER}",
         "-DSVMF_WERROR=ON",
+        project=project,
     )
 
 
