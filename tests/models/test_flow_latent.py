@@ -110,7 +110,7 @@ def test_layers_are_at_least_one():
 @pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
 def test_compiled_equals_eager():
     torch.manual_seed(0)
-    model = VAE(16, FlowLatent(3), Bernoulli(), (8,))
+    model = VAE(16, FlowLatent(3, layers=2), Bernoulli(), (8,))
     x = (torch.rand(12, 16) < 0.5).float()
     results = []
     for step in (model, torch.compile(model, fullgraph=True)):
