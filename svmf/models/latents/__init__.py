@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Latent spaces that every model can swap. A new one is a subclass of `Latent` in a file of its own
-and an entry in `LATENTS`; to train it from the command line, an entry in `training.config.MODELS`.
+and an entry in `LATENTS`; to train it by name, an entry in `svmf/training/model_table.py`.
 """
 
 from typing import Any
