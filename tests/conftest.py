@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch.distributions import Distribution
 
 TESTS = Path(__file__).resolve().parent
 PROJECT = TESTS.parent
@@ -32,6 +33,23 @@ def one_thread_and_fixed_seed():
     torch.manual_seed(0)
     yield
     torch.set_num_threads(threads)
+
+
+@pytest.fixture
+def values_are_checked():
+    """The default, whatever other tests did: torch.compile turns it off for the process."""
+    default = Distribution._validate_args
+    Distribution.set_default_validate_args(True)
+    yield
+    Distribution.set_default_validate_args(default)
+
+
+@pytest.fixture
+def own_folder(tmp_path, monkeypatch):
+    """The current folder, and the data sets that are found, are the test's own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("SVMF_DATA", raising=False)
 
 
 def find_data() -> Path | None:

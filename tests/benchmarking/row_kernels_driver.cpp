@@ -4,13 +4,14 @@
 // SVMF_ISA names.
 //
 //     row_kernels_driver f32|f64 sample|backward|kl|kl_grad REPEATS ROWS M
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
-#include "../helpers/unit_rows.h"
+#include "../helpers/sampled_rows.h"
 #include "cpu/kernels/row_kernels.h"
 
 namespace {
@@ -19,36 +20,21 @@ template <class S>
 void run(const svmf::RowKernels<S>& kernels, const std::string& kernel, int repeats, int64_t rows,
          int64_t m) {
   using F = svmf::KappaFunction;
-  const auto numbers = static_cast<size_t>(rows);
-  const std::vector<S> loc = unit_rows<S>(rows, m), kappa(numbers, S(50)), ones(numbers, S(1));
-  std::vector<S> z(loc.size()), below(numbers), above(numbers), kl(numbers);
-  std::vector<S> grad_loc(loc.size()), grad_kappa(numbers);
-  const int64_t seed = 1;
-  const svmf::SampleArguments<S> sample{
-      loc.data(),   kappa.data(), &seed,         z.data(), below.data(),
-      above.data(), nullptr,      /*samples=*/1, rows,     m};
-  const svmf::SampleBackwardArguments<S> gradient{loc.data(),
-                                                  ones.data(),
-                                                  nullptr,
-                                                  z.data(),
-                                                  below.data(),
-                                                  above.data(),
-                                                  loc.data(),
-                                                  kappa.data(),
-                                                  grad_loc.data(),
-                                                  grad_kappa.data(),
-                                                  /*samples=*/1,
-                                                  rows,
-                                                  m,
-                                                  svmf::SampleGradient::kPathwise};
+  const std::vector<S> ones(static_cast<size_t>(rows), S(1));
+  std::vector<S> kl(ones.size());
+  SampledRows<S> data(rows, m);
+  std::fill(data.kappa.begin(), data.kappa.end(), S(50));
+  const svmf::SampleArguments<S> sample = data.forward();
+  const svmf::SampleBackwardArguments<S> gradient = data.backward(ones.data());
   kernels.vmf_sample(sample, 0, rows);
   for (int i = 0; i < repeats; ++i) {
     if (kernel == "sample") kernels.vmf_sample(sample, 0, rows);
     if (kernel == "backward") kernels.vmf_sample_backward(gradient, 0, rows);
-    if (kernel == "kl") kernels.vmf_kappa(F::kKlUniform, kappa.data(), kl.data(), rows, m);
-    if (kernel == "kl_grad") kernels.vmf_kappa(F::kKlUniformGrad, kappa.data(), kl.data(), rows, m);
+    if (kernel == "kl") kernels.vmf_kappa(F::kKlUniform, data.kappa.data(), kl.data(), rows, m);
+    if (kernel == "kl_grad")
+      kernels.vmf_kappa(F::kKlUniformGrad, data.kappa.data(), kl.data(), rows, m);
   }
-  std::printf("%g %g %g\n", static_cast<double>(z[0]), static_cast<double>(grad_loc[0]),
+  std::printf("%g %g %g\n", static_cast<double>(data.z[0]), static_cast<double>(data.grad_loc[0]),
               static_cast<double>(kl[0]));
 }
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`python -m benchmarks`: options, tables, plots, JSON, Ctrl-C and one-line errors."""
 
+import functools
 import json
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 from helpers.benches import interrupt_the_third_case, use_sweeps
-from helpers.commands import TORCH_ALONE
+from helpers.commands import TORCH_ALONE, run
 from helpers.paths import PROJECT
 
 from benchmarks import laboratory, measure_goals
@@ -22,11 +23,7 @@ from svmf.benchmarking.cases import Shape
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
-@pytest.fixture(autouse=True)
-def in_own_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("SVMF_DATA", raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 @pytest.fixture
@@ -35,13 +32,7 @@ def small_sweeps(monkeypatch):
     use_sweeps(monkeypatch, "m", "rows", "samples", "threads", "kappa", "dtype")
 
 
-def bench(capsys, *arguments):
-    try:
-        code = main(list(arguments))
-    except SystemExit as stop:
-        code = stop.code
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
+bench = functools.partial(run, program=main)
 
 
 def test_help_has_examples(capsys):

@@ -15,11 +15,7 @@ import svmf
 COMMANDS = ("bench", "demo", "download", "evaluate", "info", "train")
 
 
-@pytest.fixture(autouse=True)
-def in_own_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.delenv("SVMF_DATA", raising=False)
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

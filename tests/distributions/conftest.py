@@ -8,32 +8,20 @@ import mpmath
 import numpy
 import pytest
 import torch
-from torch.distributions import Distribution
+from helpers.exact import directions, vmf_log_norm
 
 
 class Exact:
     """Plain formulas, slow and safe."""
 
-    @staticmethod
-    def directions(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> torch.Tensor:
-        """Random unit vectors of shape [*shape]."""
-        generator = torch.Generator().manual_seed(seed)
-        normal = torch.randn(*shape, generator=generator, dtype=torch.float64)
-        return torch.nn.functional.normalize(normal, dim=-1).to(dtype)
+    directions = staticmethod(directions)
+    vmf_log_norm = staticmethod(vmf_log_norm)
 
     @staticmethod
     def log_area(dim: int) -> float:
         """log of the surface area of S^(m-1)."""
         half = mpmath.mpf(dim) / 2
         return float(mpmath.log(2) + half * mpmath.log(mpmath.pi) - mpmath.loggamma(half))
-
-    @staticmethod
-    def vmf_log_norm(kappa: float, dim: int) -> float:
-        """log C_m(kappa)."""
-        with mpmath.workdps(40):
-            v = mpmath.mpf(dim) / 2 - 1
-            bessel = mpmath.log(mpmath.besseli(v, kappa))
-            return float(v * mpmath.log(kappa) - (v + 1) * mpmath.log(2 * mpmath.pi) - bessel)
 
     @staticmethod
     def cosine_moments(
@@ -58,12 +46,8 @@ class Exact:
 
 
 @pytest.fixture(autouse=True)
-def _values_are_checked():
-    """torch.compile in an earlier test turns the default off for the whole process."""
-    default = Distribution._validate_args
-    Distribution.set_default_validate_args(True)
-    yield
-    Distribution.set_default_validate_args(default)
+def checked(values_are_checked):
+    pass
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from helpers.exact import directions
 
 from svmf._sphere_maps import backward_maps, forward_maps, inverse_stretch, moebius, stretch
 from svmf.distributions import SphereFlow, VonMisesFisher
@@ -14,15 +15,9 @@ from svmf.distributions import SphereFlow, VonMisesFisher
 M = [2, 3, 5, 20]
 
 
-def unit(*shape, seed=0):
-    draw = torch.Generator().manual_seed(seed)
-    x = torch.randn(*shape, generator=draw, dtype=torch.float64)
-    return x / x.norm(dim=-1, keepdim=True)
-
-
 def layers_of(m, count=3, batch=(), seed=1):
     draw = torch.Generator().manual_seed(seed)
-    centres = unit(*batch, count, m, seed=seed + 1) * 0.6
+    centres = directions(*batch, count, m, seed=seed + 1) * 0.6
     stretches = torch.randn(*batch, count, m, generator=draw, dtype=torch.float64)
     return centres, stretches
 
@@ -30,13 +25,13 @@ def layers_of(m, count=3, batch=(), seed=1):
 def flow_of(m, kappa=5.0, count=3, seed=1, share=1.0):
     centres, stretches = layers_of(m, count, seed=seed)
     return SphereFlow(
-        unit(m, seed=9), torch.tensor(kappa).double(), share * centres, share * stretches
+        directions(m, seed=9), torch.tensor(kappa).double(), share * centres, share * stretches
     )
 
 
 @pytest.mark.parametrize("m", M)
 def test_maps_stay_on_the_sphere_and_have_inverses(m):
-    z, w, v = unit(50, m), unit(m, seed=1) * 0.9, unit(m, seed=2) * 3
+    z, w, v = directions(50, m), directions(m, seed=1) * 0.9, directions(m, seed=2) * 3
     y, _ = moebius(z, w)
     torch.testing.assert_close(y.norm(dim=-1), torch.ones(50).double())
     torch.testing.assert_close(moebius(y, -w)[0], z)
@@ -47,7 +42,7 @@ def test_maps_stay_on_the_sphere_and_have_inverses(m):
 
 @pytest.mark.parametrize("m", M)
 def test_zero_does_nothing(m):
-    z, zero = unit(50, m), torch.zeros(m).double()
+    z, zero = directions(50, m), torch.zeros(m).double()
     for step in (moebius, stretch):
         y, log_area = step(z, zero)
         torch.testing.assert_close(y, z)
@@ -69,7 +64,7 @@ def test_area_factor_is_that_of_the_jacobian(m):
         "all": lambda z: forward_maps(z, centres, stretches),
     }
     for name, step in steps.items():
-        for z in unit(4, m, seed=3):
+        for z in directions(4, m, seed=3):
             y, log_area = step(z)
             jacobian = torch.autograd.functional.jacobian(lambda x, step=step: step(x)[0], z)
             within = tangent(y).T @ jacobian @ tangent(z)
@@ -80,7 +75,7 @@ def test_area_factor_is_that_of_the_jacobian(m):
 @pytest.mark.parametrize("m", M)
 def test_backward_undoes_forward(m):
     layers = layers_of(m, batch=(7,))
-    z = unit(4, 7, m)
+    z = directions(4, 7, m)
     y, log_area = forward_maps(z, *layers)
     back, again = backward_maps(y, *layers)
     torch.testing.assert_close(back, z)
@@ -90,7 +85,7 @@ def test_backward_undoes_forward(m):
 def test_moebius_maps_alone_are_one_moebius_map_and_a_rotation():
     """Why a layer has a stretch as well: a conformal map of a uniform law is a spherical Cauchy law
     whatever the number of layers, so the area factor of two has the form of one."""
-    z, (w1, w2) = unit(200, 4), layers_of(4)[0][:2]
+    z, (w1, w2) = directions(200, 4), layers_of(4)[0][:2]
     y, first = moebius(z, w1)
     _, second = moebius(y, w2)
     # 1 / ratio is affine in z for one Moebius map: |z - w|^2 / (1 - |w|^2)
@@ -166,10 +161,10 @@ def test_sample_and_density_at_once():
 def test_float32_density_by_the_inverse():
     """4 layers with centres up to 0.95 long, kappa 1000: what float32 loses on the way back."""
     draw = torch.Generator().manual_seed(0)
-    centres = unit(64, 4, 3) * 0.95 * torch.rand(64, 4, 1, generator=draw).double()
+    centres = directions(64, 4, 3) * 0.95 * torch.rand(64, 4, 1, generator=draw).double()
     stretches = torch.randn(64, 4, 3, generator=draw)
     flow = SphereFlow(
-        unit(64, 3, seed=4).float(), torch.full((64,), 1000.0), centres.float(), stretches
+        directions(64, 3, seed=4).float(), torch.full((64,), 1000.0), centres.float(), stretches
     )
     z, log_q = flow.rsample_log_prob((50,), generator=draw)
     error = (flow.log_prob(z) - log_q).abs()
@@ -179,9 +174,9 @@ def test_float32_density_by_the_inverse():
 
 def test_gradients_of_sample_and_density():
     centres, stretches = layers_of(3, 2)
-    arguments = [unit(3, seed=9), torch.tensor(5.0).double(), centres, stretches]
+    arguments = [directions(3, seed=9), torch.tensor(5.0).double(), centres, stretches]
     arguments = [argument.clone().requires_grad_() for argument in arguments]
-    z = unit(4, 3, seed=8)
+    z = directions(4, 3, seed=8)
 
     def density(*parameters):
         return SphereFlow(*parameters, validate_args=False).log_prob(z)
@@ -196,12 +191,12 @@ def test_gradients_of_sample_and_density():
 
 def test_shapes_and_expand():
     centres, stretches = layers_of(3, 2, batch=(4, 1))
-    flow = SphereFlow(unit(5, 3), torch.tensor(2.0).double(), centres, stretches)
+    flow = SphereFlow(directions(5, 3), torch.tensor(2.0).double(), centres, stretches)
     assert (flow.batch_shape, flow.event_shape) == ((4, 5), (3,))
     assert flow.rsample((2,)).shape == (2, 4, 5, 3)
-    assert flow.log_prob(unit(3)).shape == (4, 5)
+    assert flow.log_prob(directions(3)).shape == (4, 5)
     wider = flow.expand((6, 4, 5))
-    z = unit(3)
+    z = directions(3)
     torch.testing.assert_close(wider.log_prob(z), flow.log_prob(z).expand(6, 4, 5))
 
 

@@ -5,7 +5,7 @@ thousand in a build with sanitizers."""
 import math
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 import torch
@@ -17,7 +17,6 @@ from fuzz.ops import OPS
 from fuzz.raw_calls import PUBLIC_OPS
 from fuzz.values import Chance
 from helpers.paths import PROJECT
-from torch.distributions import Distribution
 
 import svmf.functional as F
 from svmf.distributions import VonMisesFisher
@@ -25,13 +24,7 @@ from svmf.distributions import VonMisesFisher
 CALLS = 1000
 
 
-@pytest.fixture(autouse=True)
-def parameters_are_checked() -> Iterator[None]:
-    """The default, whatever other tests did: torch.compile turns it off for the process."""
-    default = Distribution._validate_args
-    Distribution.set_default_validate_args(True)
-    yield
-    Distribution.set_default_validate_args(default)
+pytestmark = pytest.mark.usefixtures("values_are_checked")
 
 
 @pytest.mark.parametrize("part", range(10))

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Runs the command line inside the test's process, or in one that finds nothing but torch."""
 
+from collections.abc import Callable
+
 from svmf.cli import main
 
 # numpy and its like cannot be imported in what follows
@@ -21,10 +23,10 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-def run(capsys, *arguments: str) -> tuple[int, str, str]:
+def run(capsys, *arguments: str, program: Callable = main) -> tuple[int, str, str]:
     """Exit code, standard output and standard error of `svmf *arguments`."""
     try:
-        code = main(list(arguments))
+        code = program(list(arguments))
     except SystemExit as stop:
         code = stop.code
     captured = capsys.readouterr()

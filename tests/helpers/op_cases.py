@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 import svmf.functional as F
+from helpers import exact
 from svmf import _inventory as inventory
 from svmf import reference
 
@@ -60,9 +61,7 @@ def cosines_and_kappas(dtype: torch.dtype) -> tuple[Tensor, Tensor]:
 
 
 def directions(count: int, dim: int, dtype: torch.dtype, seed: int) -> Tensor:
-    generator = torch.Generator().manual_seed(seed)
-    x = torch.randn(count, dim, generator=generator, dtype=torch.float64)
-    return torch.nn.functional.normalize(x, dim=-1).to(dtype)
+    return exact.directions(count, dim, seed=seed, dtype=dtype)
 
 
 def _function_of_kappa(name: str, dim: int, arguments: Arguments = kappas) -> Case:

@@ -2,9 +2,9 @@
 """The losses are the densities they say, descent recovers what was drawn, and torch.compile,
 half types and mistakes are as everywhere."""
 
-import mpmath
 import pytest
 import torch
+from helpers.exact import directions, vmf_log_norm
 
 from svmf import losses
 from svmf.distributions import VonMisesFisher
@@ -17,33 +17,13 @@ from svmf.losses import (
     vmf_nll_loss,
 )
 
-
-@pytest.fixture(autouse=True)
-def _values_are_checked():
-    """torch.compile in an earlier test turns the default off for the whole process."""
-    default = torch.distributions.Distribution._validate_args
-    torch.distributions.Distribution.set_default_validate_args(True)
-    yield
-    torch.distributions.Distribution.set_default_validate_args(default)
-
-
-def directions(*shape: int, seed: int = 0) -> torch.Tensor:
-    generator = torch.Generator().manual_seed(seed)
-    rows = torch.randn(*shape, generator=generator, dtype=torch.float64)
-    return torch.nn.functional.normalize(rows, dim=-1)
-
-
-def exact_log_norm(kappa: float, dim: int) -> float:
-    with mpmath.workdps(40):
-        v = mpmath.mpf(dim) / 2 - 1
-        bessel = mpmath.log(mpmath.besseli(v, kappa))
-        return float(v * mpmath.log(kappa) - (v + 1) * mpmath.log(2 * mpmath.pi) - bessel)
+pytestmark = pytest.mark.usefixtures("values_are_checked")
 
 
 @pytest.mark.parametrize(("dim", "kappa"), [(2, 0.3), (3, 500.0), (300, 40.0), (4096, 3000.0)])
 def test_value(dim, kappa):
     loc, target = directions(4, dim), directions(4, dim, seed=1)
-    expected = -exact_log_norm(kappa, dim) - kappa * (loc * target).sum(-1)
+    expected = -vmf_log_norm(kappa, dim) - kappa * (loc * target).sum(-1)
     one = vmf_nll_loss(kappa * loc, target, reduction="none")
     concentration = torch.full((4, 1), kappa, dtype=torch.float64)
     two = vmf_nll_loss(loc, target, concentration, reduction="none")

@@ -12,6 +12,7 @@ import pytest
 import scipy.integrate
 import scipy.stats
 import torch
+from helpers.exact import directions
 
 from svmf import reference
 
@@ -23,12 +24,6 @@ PAPER_TABLE = {  # appendix "Sampling procedure"; rows d = m - 1, columns kappa
     100: [1.000, 1.000, 1.006, 1.092, 1.163, 1.317, 1.360, 1.398, 1.416],
 }
 PAPER_KAPPAS = [1, 5, 10, 50, 100, 500, 1000, 5000, 10000]
-
-
-def directions(*shape: int, seed: int = 0) -> torch.Tensor:
-    generator = torch.Generator().manual_seed(seed)
-    normal = torch.randn(*shape, generator=generator, dtype=torch.float64)
-    return torch.nn.functional.normalize(normal, dim=-1)
 
 
 def omega_cdf(dim: int, kappa: float, omega: numpy.ndarray) -> numpy.ndarray:

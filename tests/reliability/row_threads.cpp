@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "../helpers/unit_rows.h"
+#include "../helpers/sampled_rows.h"
 #include "cpu/kernels/householder_rows.cpp"
 #include "cpu/kernels/vmf_kappa_rows.cpp"
 #include "cpu/kernels/vmf_log_prob_rows.cpp"
@@ -37,45 +37,26 @@ void on_threads(int64_t rows, int threads, F f) {
 template <class S>
 Array<S> all_results(int64_t rows, int64_t m, int threads) {
   const auto count = static_cast<size_t>(rows), size = static_cast<size_t>(rows * m);
-  const Array<S> loc = unit_rows<S>(rows, m);
-  Array<S> kappa(count), z(size), below(count), above(count), grad_loc(size), grad_kappa(count);
+  SampledRows<S> data(rows, m);
   Array<S> reflected(size), grad_x(size), grad_mu(size), density(count), kl(count);
-  for (size_t i = 0; i < count; ++i) kappa[i] = std::exp(static_cast<S>(i % 11) - 3);
-  kappa[count / 2] = -1;  // bad rows take part
-  const int64_t seed = 1;
-  const svmf::SampleArguments<S> sample{
-      loc.data(),   kappa.data(), &seed,         z.data(), below.data(),
-      above.data(), nullptr,      /*samples=*/1, rows,     m};
-  on_threads(rows, threads,
-             [=, &sample](int64_t b, int64_t e) { svmf::vmf_sample_rows<S>(sample, b, e); });
-  const svmf::SampleBackwardArguments<S> gradient{loc.data(),
-                                                  kappa.data(),
-                                                  nullptr,
-                                                  z.data(),
-                                                  below.data(),
-                                                  above.data(),
-                                                  loc.data(),
-                                                  kappa.data(),
-                                                  grad_loc.data(),
-                                                  grad_kappa.data(),
-                                                  /*samples=*/1,
-                                                  rows,
-                                                  m,
-                                                  svmf::SampleGradient::kPathwise};
+  for (size_t i = 0; i < count; ++i) data.kappa[i] = std::exp(static_cast<S>(i % 11) - 3);
+  data.kappa[count / 2] = -1;  // bad rows take part
+  const S *const loc = data.loc.data(), *const kappa = data.kappa.data(), *const z = data.z.data();
+  const svmf::SampleArguments<S> sample = data.forward();
+  const svmf::SampleBackwardArguments<S> gradient = data.backward(kappa);
+  on_threads(rows, threads, [&](int64_t b, int64_t e) { svmf::vmf_sample_rows<S>(sample, b, e); });
   on_threads(rows, threads, [&](int64_t b, int64_t e) {
+    const int64_t n = e - b;
     svmf::vmf_sample_backward_rows<S>(gradient, b, e);
-    svmf::householder_rows<S>(loc.data() + b * m, z.data() + b * m, reflected.data() + b * m, e - b,
-                              m);
-    svmf::householder_backward_rows<S>(loc.data() + b * m, z.data() + b * m, loc.data() + b * m,
-                                       grad_x.data() + b * m, grad_mu.data() + b * m, e - b, m);
-    svmf::vmf_log_prob_rows<S>(z.data() + b * m, loc.data() + b * m, kappa.data() + b,
-                               density.data() + b, e - b, m);
-    svmf::vmf_kappa_rows<S>(svmf::KappaFunction::kKlUniform, kappa.data() + b, kl.data() + b, e - b,
-                            m);
+    svmf::householder_rows<S>(loc + b * m, z + b * m, reflected.data() + b * m, n, m);
+    svmf::householder_backward_rows<S>(loc + b * m, z + b * m, loc + b * m, grad_x.data() + b * m,
+                                       grad_mu.data() + b * m, n, m);
+    svmf::vmf_log_prob_rows<S>(z + b * m, loc + b * m, kappa + b, density.data() + b, n, m);
+    svmf::vmf_kappa_rows<S>(svmf::KappaFunction::kKlUniform, kappa + b, kl.data() + b, n, m);
   });
   Array<S> all;
-  for (const Array<S>* part :
-       {&z, &below, &above, &grad_loc, &grad_kappa, &reflected, &grad_x, &grad_mu, &density, &kl})
+  for (const Array<S>* part : {&data.z, &data.below, &data.above, &data.grad_loc, &data.grad_kappa,
+                               &reflected, &grad_x, &grad_mu, &density, &kl})
     all.insert(all.end(), part->begin(), part->end());
   return all;
 }

@@ -3,8 +3,7 @@
 allows for."""
 
 import pytest
-import torch
-from helpers import gof
+from helpers import exact, gof
 
 import svmf.functional  # noqa: F401  (registers torch.ops.svmf for every test of this folder)
 
@@ -15,13 +14,6 @@ def checks_are_counted():
     assert gof.Ledger.count <= gof.CHECKS
 
 
-def unit_vectors(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> torch.Tensor:
-    """Random unit vectors [*shape]."""
-    generator = torch.Generator().manual_seed(seed)
-    normal = torch.randn(*shape, generator=generator, dtype=torch.float64)
-    return torch.nn.functional.normalize(normal, dim=-1).to(dtype)
-
-
 @pytest.fixture(scope="session")
 def directions():
-    return unit_vectors
+    return exact.directions

@@ -19,10 +19,7 @@ from svmf.training.environment import RunEnvironment
 TINY = ("--hidden", "4", "--dim", "2")
 
 
-@pytest.fixture(autouse=True)
-def in_own_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("SVMF_DATA", raising=False)
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def test_a_warm_up_longer_than_the_run_is_told(capsys):
