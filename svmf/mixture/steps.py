@@ -52,7 +52,9 @@ def pass_over(rows: Rows, weight: Tensor | None, model: Model, *, hard: bool, k:
         weights = None if weight is None else weight[first:last]
         scores = model.scores(chunk)
         if hard:
-            _add_hard(chunk, scores, weights, model, count, resultant, by_row[first:last])
+            by_row[first:last], label = scores.max(-1)
+            chunk = chunk if model.sharp is None else chunk.double()
+            _add_labelled(chunk, label, weights, count, resultant)
         else:
             _add_soft(chunk, scores, weights, model, count, resultant, by_row[first:last])
         first = last
@@ -90,22 +92,6 @@ def _add_soft(
     if model.sharp is not None:
         summed[model.sharp] = chunk.double().sums(share[:, model.sharp].double())
     resultant += summed
-
-
-def _add_hard(
-    chunk: Rows,
-    scores: Tensor,
-    weight: Tensor | None,
-    model: Model,
-    count: Tensor,
-    resultant: Tensor,
-    by_row: Tensor,
-) -> None:
-    best, label = scores.max(-1)
-    by_row.copy_(best)
-    if model.sharp is not None:
-        chunk = chunk.double()
-    _add_labelled(chunk, label, weight, count, resultant)
 
 
 def _add_labelled(
