@@ -17,7 +17,7 @@ export SVMF_CUDA ?= $(if $(shell command -v nvidia-smi),AUTO,OFF)
 SOURCES := $(shell find csrc cmake -type f) CMakeLists.txt setup.py pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help install quick test test-all test-statistics fuzz test-aarch64 demo bench lint format compilers tidy docs cuda test-cuda bench-cuda wheel clean
+.PHONY: help install quick test test-all test-statistics fuzz test-aarch64 test-aarch64-package demo bench lint format compilers tidy docs cuda test-cuda bench-cuda wheel clean
 
 help:  ## list the targets
 	@grep -E '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -79,6 +79,9 @@ fuzz: install $(FUZZ_MODULE)  ## throw FUZZ_CALLS random calls at every op and d
 test-aarch64: install  ## run the row kernels for 64-bit ARM under qemu (needs a cross compiler and qemu-user)
 	@$(BIN)/python tests/helpers/aarch64.py
 	$(BIN)/python -m pytest tests/aarch64 -m slow
+
+test-aarch64-package:  ## build the whole package for 64-bit ARM, run its tests under qemu (says what to install)
+	$(BIN)/python tools/package_on_aarch64.py
 
 demo: install  ## run the demonstration: results and a picture in demo_output/
 	$(BIN)/svmf demo

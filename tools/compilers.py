@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -89,21 +90,35 @@ def torch_flags() -> list[str]:
     return [*definitions, "-Wno-conversion", *(f"-isystem{folder}" for folder in folders)]
 
 
+def version_of(compiler: str) -> str:
+    asked = [compiler, "-dumpfullversion", "-dumpversion"]  # clang knows the second alone
+    if "clang" in compiler:
+        asked.remove("-dumpfullversion")
+    return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+
+
 def native(compiler: str) -> Target:
-    command = [compiler, "-fsyntax-only"]
-    said = subprocess.run([compiler, "-dumpversion"], capture_output=True, text=True).stdout
-    if "clang" not in compiler and int(said.split(".")[0]) < 10:
+    command, version = [compiler, "-fsyntax-only"], version_of(compiler)
+    if "clang" not in compiler and int(version.split(".")[0]) < 10:
         # As in cmake/svmf_compile_options.cmake.
         command += ["-Wno-unused-but-set-parameter", "-Wno-unused-but-set-variable"]
-    return Target(f"{compiler} {said.strip()}, x86-64", command, ["baseline", "avx2", "avx512"])
+    machine = platform.machine()
+    sets = ["baseline", "avx2", "avx512"] if machine == "x86_64" else ["baseline"]
+    return Target(f"{compiler} ({version}), {machine}", command, sets)
+
+
+def installed(*kinds: str) -> list[str]:
+    """The names on PATH, each version of a compiler once."""
+    names = [
+        kind + version for kind in kinds for version in VERSIONS if shutil.which(kind + version)
+    ]
+    versions = {(name.rstrip("-0123456789"), version_of(name)): name for name in reversed(names)}
+    return list(reversed(versions.values()))
 
 
 def targets() -> list[Target]:
-    names = [name for kind in ("g++", "clang++") for name in (kind + v for v in VERSIONS)]
-    found = [name for name in names if shutil.which(name)]
+    found, arm = installed("g++", "clang++"), installed("aarch64-linux-gnu-g++")
     here = [native(name) for name in found]
-    crosses = [f"aarch64-linux-gnu-g++{version}" for version in VERSIONS]
-    arm = [name for name in crosses if shutil.which(name)]
     here += [Target(name, [name, "-fsyntax-only"]) for name in arm]
     if arm:  # clang takes the C++ library of the cross compiler
         option = "--target=aarch64-linux-gnu"
