@@ -198,12 +198,35 @@ def _op(
     )
 
 
+def _kve(order: float, x: Any) -> Any:
+    import scipy.special
+
+    return scipy.special.kve(order, x)
+
+
+def _log_kv_by_scipy(order: float, x: Any) -> Any:
+    import numpy
+
+    return numpy.log(_kve(order, x)) - x
+
+
+def _log_kve_by_scipy(order: float, x: Any) -> Any:
+    import numpy
+
+    return numpy.log(_kve(order, x))
+
+
 _FEW_DIMENSIONS = (3, 10, 64, 128)
 _FEW_ORDERS = (1.0, 2.3, 19.5, 63.0)
 _ROW_DIMENSIONS = (3, 10, 64, 512)
 _BY_SCIPY = {
     "log_ive": _log_ive_by_scipy,
     "iv_ratio": _ratio_by_scipy,
+    "log_kv": _log_kv_by_scipy,
+    "log_kve": _log_kve_by_scipy,
+    # SciPy has no such function: against one value of what it would be a difference of.
+    "log_iv_order_derivative": _log_iv_by_scipy,
+    "log_kv_order_derivative": _log_kv_by_scipy,
     "vmf_mean_length": _mean_length_by_scipy,
     "vmf_log_norm": _log_norm_by_scipy,
     "vmf_entropy": _entropy_by_scipy,

@@ -18,11 +18,17 @@ _ONCE = (
 )
 _TWICE = "svmf: the fused backward pass is not differentiated; with a graph its formula is."
 
-_BESSEL_SLOPES = (
-    slopes.log_iv_slope,
-    slopes.log_ive_slope,
-    slopes.iv_ratio_slope,
-    slopes.iv_ratio_second_slope,
+_BESSEL: dict[str, Derivative] = {
+    "log_iv": derivatives.OfBessel(slopes.log_iv_slope, slopes.log_iv_order_slope),
+    "log_ive": derivatives.OfBessel(slopes.log_ive_slope, slopes.log_iv_order_slope),
+    "iv_ratio": derivatives.OfBessel(slopes.iv_ratio_slope),
+    "_iv_ratio_grad": derivatives.OfBessel(slopes.iv_ratio_second_slope),
+    "log_kv": derivatives.OfBessel(slopes.log_kv_slope, slopes.log_kv_order_slope),
+    "log_kve": derivatives.OfBessel(slopes.log_kve_slope, slopes.log_kv_order_slope),
+    "_log_kve_grad": derivatives.OfBessel(slopes.log_kve_second_slope),
+}
+_BESSEL.update(
+    (name, derivatives.NoDerivative(why)) for name, why in inventory.BESSEL_WITHOUT_SLOPE.items()
 )
 _ROWS: dict[str, Derivative] = {
     "vmf_kl": derivatives.VmfKl(),
@@ -51,9 +57,9 @@ def _of_kappa(op: inventory.OfKappa) -> Derivative:
 
 
 def _register() -> None:
-    for name, slope in zip(inventory.BESSEL, _BESSEL_SLOPES, strict=True):
+    for name in inventory.BESSEL:
         for overload in (getattr(ops, name).default, getattr(ops, name).tensor):
-            overload.register(derivatives.OfBessel(slope), all_at_once(overload))
+            overload.register(_BESSEL[name], all_at_once(overload))
     made = {op.name: _of_kappa(op) for op in inventory.OF_KAPPA}
     made[inventory.PATHWISE] = derivatives.Pathwise()
     made.update((op.name, _ROWS[op.name]) for op in inventory.OF_ROWS)

@@ -52,9 +52,14 @@ class NoDerivative(Derivative):
         raise NotImplementedError(self._reason)
 
 
+Slope = Callable[[float | Tensor, Tensor], Tensor]
+
+
 class OfBessel(Derivative):
-    def __init__(self, slope: Callable[[float | Tensor, Tensor], Tensor]) -> None:
-        self._slope = slope
+    """A function of an order and x; the slope in the order is not always there."""
+
+    def __init__(self, slope: Slope, order_slope: Slope | None = None) -> None:
+        self._slope, self._order_slope = slope, order_slope
 
     def keep(self, inputs: tuple, outputs: Tensor) -> tuple[tuple, float | None]:
         order, x = inputs
@@ -64,15 +69,22 @@ class OfBessel(Derivative):
         x, *order = kept
         return self._slope(order[0] if order else value, x)  # type: ignore[arg-type]
 
+    def _order_slope_at(self, kept: Any) -> Tensor:
+        if self._order_slope is None:
+            raise NotImplementedError("svmf: iv_ratio has no derivative in `order`")
+        x, order = kept
+        return self._order_slope(order, x)
+
     def vjp(self, kept: tuple, value: Any, needs: tuple, *grads: Any) -> tuple:
-        if needs[0]:
-            raise NotImplementedError("svmf: the Bessel functions have no derivative in `order`")
-        return None, grads[0] * self._slope_at(kept, value)
+        in_order = grads[0] * self._order_slope_at(kept) if needs[0] else None
+        return in_order, grads[0] * self._slope_at(kept, value) if needs[1] else None
 
     def jvp(self, kept: list, value: Any, *tangents: Any) -> Tensor | None:
-        if tangents[0] is not None:
-            raise NotImplementedError("svmf: the Bessel functions have no derivative in `order`")
-        return None if tangents[1] is None else tangents[1] * self._slope_at(kept, value)
+        in_order, in_x = tangents
+        return total_of(
+            None if in_order is None else in_order * self._order_slope_at(kept),
+            None if in_x is None else in_x * self._slope_at(kept, value),
+        )
 
 
 class OfKappa(Derivative):

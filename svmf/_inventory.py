@@ -55,7 +55,35 @@ OF_KAPPA = (
 )
 
 # (order, x): `order` is a number, or a tensor in the overload `tensor`.
-BESSEL = ("log_iv", "log_ive", "iv_ratio", "_iv_ratio_grad")
+BESSEL = (
+    "log_iv",
+    "log_ive",
+    "iv_ratio",
+    "_iv_ratio_grad",
+    "log_kv",
+    "log_kve",
+    "_log_kve_grad",
+    "_log_kve_grad2",
+    "log_iv_order_derivative",
+    "log_kv_order_derivative",
+)
+# The logarithms have a derivative in `order`; e^x and e^-x do not matter for it.
+BESSEL_IN_ORDER = {
+    "log_iv": "log_iv_order_derivative",
+    "log_ive": "log_iv_order_derivative",
+    "log_kv": "log_kv_order_derivative",
+    "log_kve": "log_kv_order_derivative",
+}
+# Without a derivative in x, and why.
+_ORDER_ONCE = (
+    "svmf: a derivative in `order` is not differentiated again. Call the function under "
+    "torch.no_grad() if it is meant as a constant."
+)
+BESSEL_WITHOUT_SLOPE = {
+    "_log_kve_grad2": "svmf: third derivatives of log_kv and log_kve are not offered.",
+    "log_iv_order_derivative": _ORDER_ONCE,
+    "log_kv_order_derivative": _ORDER_ONCE,
+}
 
 # (w, kappa, dim), elementwise.
 PATHWISE = "vmf_pathwise_derivative"

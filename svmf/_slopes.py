@@ -28,6 +28,26 @@ def log_ive_slope(order: Order, x: Tensor) -> Tensor:
     return log_iv_slope(order, x) - 1
 
 
+def log_kv_slope(order: Order, x: Tensor) -> Tensor:
+    return ops._log_kve_grad(order, x) - 1
+
+
+def log_kve_slope(order: Order, x: Tensor) -> Tensor:
+    return ops._log_kve_grad(order, x)
+
+
+def log_kve_second_slope(order: Order, x: Tensor) -> Tensor:
+    return ops._log_kve_grad2(order, x)
+
+
+def log_iv_order_slope(order: Order, x: Tensor) -> Tensor:
+    return ops.log_iv_order_derivative(order, x)
+
+
+def log_kv_order_slope(order: Order, x: Tensor) -> Tensor:
+    return ops.log_kv_order_derivative(order, x)
+
+
 def iv_ratio_slope(order: Order, x: Tensor) -> Tensor:
     return ops._iv_ratio_grad(order, x)
 

@@ -5,8 +5,9 @@ m is the ambient dimension everywhere: the sphere is S^(m-1) in R^m, and `dim` i
 
 Rows are independent: a nan or a value outside the domain gives nan in that row alone. float32 and
 float64 are computed in their own arithmetic, bfloat16 and float16 in float32. All functions are
-differentiable in every floating argument but `order`, in reverse and in forward mode, and, samplers
-apart, twice; a derivative that is not offered raises. Accuracy is stated and tested: docs/math.md.
+differentiable in every floating argument, in reverse and in forward mode, and, samplers apart,
+twice; in `order` only the logarithms of Bessel functions are, and once. A derivative that is not
+offered raises. Accuracy is stated and tested: docs/math.md.
 """
 
 from collections.abc import Sequence
@@ -24,7 +25,11 @@ __all__ = [
     "householder",
     "iv_ratio",
     "log_iv",
+    "log_iv_order_derivative",
     "log_ive",
+    "log_kv",
+    "log_kv_order_derivative",
+    "log_kve",
     "vmf_concentration",
     "vmf_entropy",
     "vmf_kl",
@@ -81,7 +86,8 @@ def _bessel(op: Packet, order: float | Tensor, x: Tensor) -> Tensor:
 def log_iv(order: float | Tensor, x: Tensor) -> Tensor:
     """log I_v(x), the logarithm of the modified Bessel function of the first kind.
 
-    order: real, >= 0; a number (fast) or a tensor broadcast with x. x: >= 0.
+    order: real, >= 0; a number (fast) or a tensor broadcast with x, which may ask for a gradient.
+    x: >= 0.
     """
     return _bessel(_ops.log_iv, order, x)
 
@@ -94,6 +100,30 @@ def log_ive(order: float | Tensor, x: Tensor) -> Tensor:
 def iv_ratio(order: float | Tensor, x: Tensor) -> Tensor:
     """I_v(x) / I_(v-1)(x), order v >= 0 (for v = 0 the denominator is I_(-1) = I_1)."""
     return _bessel(_ops.iv_ratio, order, x)
+
+
+def log_kv(order: float | Tensor, x: Tensor) -> Tensor:
+    """log K_v(x), the logarithm of the modified Bessel function of the second kind.
+
+    order: real, >= 0 (K_-v = K_v); a number or a tensor broadcast with x, which may ask for a
+    gradient. x: >= 0; inf at x = 0.
+    """
+    return _bessel(_ops.log_kv, order, x)
+
+
+def log_kve(order: float | Tensor, x: Tensor) -> Tensor:
+    """log(e^x K_v(x)), which keeps its digits for large x."""
+    return _bessel(_ops.log_kve, order, x)
+
+
+def log_iv_order_derivative(order: float | Tensor, x: Tensor) -> Tensor:
+    """d/dv log I_v(x), which is at most 0; the same for log_ive. It has no derivative itself."""
+    return _bessel(_ops.log_iv_order_derivative, order, x)
+
+
+def log_kv_order_derivative(order: float | Tensor, x: Tensor) -> Tensor:
+    """d/dv log K_v(x), which is at least 0; the same for log_kve. It has no derivative itself."""
+    return _bessel(_ops.log_kv_order_derivative, order, x)
 
 
 def vmf_log_norm(kappa: Tensor, dim: int) -> Tensor:

@@ -4,12 +4,14 @@ arguments, 25 digits.
 
     vmf_kappa.csv.gz     dtype, m, kappa -> A, 1-A, A', A'', KL, KL', KL'', L, log C, entropy
     bessel.csv.gz        dtype, order, x -> log I_v, log(e^-x I_v), I_v/I_(v-1), x d/dx log I_v
+    bessel_k.csv.gz      dtype, order, x -> log K_v, log(e^x K_v), its derivatives in x, and d/dv of
+                         log K_v and of log I_v
     vmf_pathwise.csv.gz  dtype, m, kappa, w or 1-w -> D = dw/dkappa at fixed CDF
 
 Arguments are exact in the row's dtype (float32 or float64) and lie on both sides of every piece
 edge of the coefficient tables, around every change of method, and at the ends of the domain; the
 rest are drawn at random. The values come from tools/bessel_exact.py, which is checked against
-mpmath.besseli here.
+mpmath.besseli and besselk here.
 
     python tools/make_reference_tables.py [--check]
 """
@@ -135,6 +137,39 @@ def bessel_arguments() -> list[tuple[Format, float, float]]:
     return rows
 
 
+# Where csrc/math/bessel_order_functions.h changes its method: x and sqrt(order^2 + x^2).
+NEAR, FAR = 0.25, 20
+
+
+def bessel_k_arguments() -> list[tuple[Format, float, float]]:
+    rng = random.Random(SEED + 3)
+    rows = []
+    for fmt, count in ((F64, 1600), (F32, 600)):
+        fixed = [0, 0.25, 0.499, 0.5, 0.501, 1, 1.5, 2, 7.5, 19, 19.9, 20, 20.1]
+        orders = [v for v in fixed for _ in range(6)]
+        draws: tuple[Callable[[], float], ...] = (
+            lambda: rng.uniform(0, 0.5),
+            lambda: rng.uniform(0, 3),
+            lambda: rng.uniform(0, 25),
+            lambda: rng.randrange(0, 50) / 2,
+            lambda: log_uniform(rng, 10, 1e6),
+            lambda: log_uniform(rng, 1e-6, 1),
+        )
+        while len(orders) < count:
+            orders.append(draws[len(orders) % len(draws)]())
+        for i, order in enumerate(orders):
+            beside = rng.choice((1 - 1e-6, 1 + 1e-6))
+            x = (
+                log_uniform(rng, 1e-6, MAX_KAPPA[fmt]),
+                log_uniform(rng, 0.05, 50),
+                min((order + 0.1) * log_uniform(rng, 0.02, 50), MAX_KAPPA[fmt]),
+                portable(math.sqrt(FAR**2 - order**2) * beside if order < FAR - 1 else order),
+                NEAR * beside,
+            )[i % 5]
+            rows.append((fmt, rounded(fmt, order), rounded(fmt, x)))
+    return rows
+
+
 def draw_cosine(rng: random.Random, dim: int, kappa: float) -> float:
     """1 - w with the density g of w at w between 1 and exp(-38) of its mode.
 
@@ -210,6 +245,12 @@ def bessel_row(argument: tuple[Format, float, float]) -> str:
     return ",".join([DTYPE[fmt], number(order), number(x), *map(digits, values)])
 
 
+def bessel_k_row(argument: tuple[Format, float, float]) -> str:
+    fmt, order, x = argument
+    values = bessel_exact.bessel_k_values(order, x).values()
+    return ",".join([DTYPE[fmt], number(order), number(x), *map(digits, values)])
+
+
 def pathwise_row(argument: tuple[Format, int, float, str, float]) -> str:
     fmt, dim, kappa, kind, given = argument
     below = 1 - mp.mpf(given) if kind == "w" else mp.mpf(given)
@@ -218,8 +259,8 @@ def pathwise_row(argument: tuple[Format, int, float, str, float]) -> str:
 
 
 @mp.workprec(bessel_exact.BITS)
-def verify_against_besseli() -> None:
-    """Both methods of bessel_exact against mpmath's own, on points where that is quick."""
+def verify_against_mpmath() -> None:
+    """The methods of bessel_exact against mpmath's own, on points where that is quick."""
     points = ((0.0, 0.3), (2.5, 199.0), (0.0, 201.0), (30.7, 260.5), (99.3, 250.0), (1000.5, 900.0))
     for order, x in points:
         with mp.extraprec(60):
@@ -229,6 +270,13 @@ def verify_against_besseli() -> None:
         log_iv = L + order * mp.log(mp.mpf(x) / 2) - mp.loggamma(mp.mpf(order) + 1)
         for value, true in zip((log_iv, A), truth, strict=True):
             assert abs(value / true - 1) < mp.mpf(10) ** -60, (order, x)
+    for order, x in ((0.0, 0.3), (2.5, 19.0), (7.25, 50.0), (99.25, 250.0), (0.25, 0.01)):
+        step, values = mp.mpf(10) ** -25, bessel_exact.bessel_k_values(order, x)
+        lower, at, upper = (mp.besselk(order + i * step, x) for i in (-1, 0, 1))
+        slope = 1 - (mp.besselk(order - 1, x) + mp.besselk(order + 1, x)) / (2 * at)
+        truths = (mp.log(at), slope, mp.log(upper / lower) / (2 * step))
+        for name, true in zip(("log_kv", "slope", "kv_order"), truths, strict=True):
+            assert abs(values[name] - true) < mp.mpf(10) ** -38, (name, order, x)
 
 
 def table(header: str, row: Callable, arguments: list, pool: Pool) -> str:
@@ -242,12 +290,17 @@ def table(header: str, row: Callable, arguments: list, pool: Pool) -> str:
 
 def tables(processes: int) -> Iterable[tuple[str, str]]:
     columns = ",".join(bessel_exact.vmf_values(2, 1.0))
+    k_columns = ",".join(bessel_exact.bessel_k_values(1.0, 1.0))
     bessel_columns = ",".join(bessel_exact.bessel_values(1.0, 1.0))
     with Pool(processes) as pool:
         yield "vmf_kappa", table(f"dtype,m,kappa,{columns}", kappa_row, kappa_arguments(), pool)
         yield (
             "bessel",
             table(f"dtype,order,x,{bessel_columns}", bessel_row, bessel_arguments(), pool),
+        )
+        yield (
+            "bessel_k",
+            table(f"dtype,order,x,{k_columns}", bessel_k_row, bessel_k_arguments(), pool),
         )
         header = "dtype,m,kappa,kind,given,D"
         yield "vmf_pathwise", table(header, pathwise_row, pathwise_arguments(), pool)
@@ -266,7 +319,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="compare with the files in the tree")
     parser.add_argument("--processes", type=int, default=2, help="worker processes (default 2)")
     arguments = parser.parse_args()
-    verify_against_besseli()
+    verify_against_mpmath()
     stale = 0
     for name, text in tables(arguments.processes):
         path = DATA / f"{name}.csv.gz"

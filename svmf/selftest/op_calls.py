@@ -22,8 +22,8 @@ def calls() -> Iterator[tuple[str, Callable[..., Any], tuple, int]]:
     seed = torch.tensor([1])
     given = {"vector": (loc, other, loc.flip(0)), "kappa": (kappa, kappa.flip(0))}
     for name in inventory.BESSEL:
-        derivatives = 1 if inventory.is_public(name) else 0
-        yield name, getattr(ops, name).default, (2.5, kappa), derivatives
+        has_slope = inventory.is_public(name) and name not in inventory.BESSEL_WITHOUT_SLOPE
+        yield name, getattr(ops, name).default, (2.5, kappa), 1 if has_slope else 0
         order = torch.linspace(0, 40, ROWS, dtype=torch.float64)
         yield f"{name}.tensor", getattr(ops, name).tensor, (order, kappa), 0
     for of_kappa in inventory.OF_KAPPA:

@@ -31,7 +31,10 @@ PROCESSORS = (1, 3, 1000)
 INVALID = (float("nan"), -1.0, float("inf"), -float("inf"))
 
 # Results around 0 are differences of larger numbers.
-LOGARITHMS = ("vmf_log_partition", "vmf_log_norm", "vmf_entropy", "log_iv", "log_ive")
+LOGARITHMS = (
+    *("vmf_log_partition", "vmf_log_norm", "vmf_entropy"),
+    *("log_iv", "log_ive", "log_kv", "log_kve", "log_iv_order_derivative"),
+)
 
 
 @dataclass

@@ -227,12 +227,15 @@ def _bessel(name: str, order_tensor: bool) -> Op:
     function = getattr(F, name)
     logarithm = name.startswith("log")
     verify = _verify_bessel(logarithm)
+    in_x = name not in inventory.BESSEL_WITHOUT_SLOPE
     if order_tensor:
         return Op(
-            name, ("order", "kappa"), lambda s, t: [_column(function(*t))], verify, (False, True),
+            name, ("order", "kappa"), lambda s, t: [_column(function(*t))], verify, (False, in_x),
+            twice=in_x,
         )  # fmt: skip
     return Op(
-        name, ("kappa",), lambda s, t: [_column(function(s.order, t[0]))], verify, (True,),
+        name, ("kappa",), lambda s, t: [_column(function(s.order, t[0]))], verify, (in_x,),
+        twice=in_x,
     )  # fmt: skip
 
 

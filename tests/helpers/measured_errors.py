@@ -99,7 +99,8 @@ class Quantity:
         error[normal] = difference[normal] / scale[normal] / info.eps
         # below the normal range the grid of the type is coarser than its eps
         error[~normal] = difference[~normal] / (info.smallest_subnormal * 4)
-        error[(computed == 0) & (numpy.abs(high) >= info.tiny)] = numpy.nan
+        counts = (numpy.abs(high) >= info.tiny) & (numpy.abs(high) > info.eps * scale)
+        error[(computed == 0) & counts] = numpy.nan
         return error
 
     def largest(self, dtype: str) -> tuple[float, str]:
@@ -163,6 +164,26 @@ def _kappa_quantity(
 
 _LOG_IV_SCALE = _or_slope("log_iv", lambda rows: rows["slope"])
 _LOG_IVE_SCALE = _or_slope("log_ive", lambda rows: rows["slope"] - rows["x"])
+
+
+def _bessel_k(
+    name: str,
+    formula: str,
+    column: str,
+    bound: float,
+    scale: Callable[[Rows], Array] | None = None,
+    where: Callable[[Rows], NDArray[numpy.bool_]] | None = None,
+    op: str = "",
+) -> Quantity:
+    function = getattr(_ops, op) if op else getattr(F, name)
+    scale = scale or _relative(column)
+    return Quantity(name, formula, "bessel_k", column, bound, _of_order(function), scale, where)
+
+
+def _is_far(rows: Rows) -> NDArray[numpy.bool_]:
+    """Where d/dv log I_v keeps its digits: csrc/math/log_bessel_far.h, up to e^-2x."""
+    return (numpy.hypot(rows["order"], rows["x"]) > 20.001) & (rows["order"] >= 1)
+
 
 QUANTITIES = (
     _kappa_quantity("vmf_mean_length", "A", "A", 4, F.vmf_mean_length),
@@ -238,6 +259,38 @@ QUANTITIES = (
         _of_order(F.iv_ratio),
         _relative("iv_ratio"),
         lambda rows: ~has_table(rows["order"] - 1),
+    ),
+    _bessel_k(
+        "log_kv",
+        "log K_v",
+        "log_kv",
+        4,
+        _or_slope("log_kv", lambda rows: rows["x"] * (rows["slope"] - 1)),
+    ),
+    _bessel_k(
+        "log_kve",
+        "log(e^x K_v)",
+        "log_kve",
+        4,
+        _or_slope("log_kve", lambda rows: rows["x"] * rows["slope"]),
+    ),
+    _bessel_k("its derivative", "d/dx log(e^x K_v)", "slope", 6, op="_log_kve_grad"),
+    _bessel_k("second derivative", "d^2/dx^2 log K_v", "bend", 16, op="_log_kve_grad2"),
+    _bessel_k("log_kv_order_derivative", "d/dv log K_v", "kv_order", 6),
+    _bessel_k(
+        "log_iv_order_derivative",
+        "d/dv log I_v, v >= 1, v^2 + x^2 > 400",
+        "iv_order",
+        4,
+        where=_is_far,
+    ),
+    _bessel_k(
+        "log_iv_order_derivative",
+        "d/dv log I_v, elsewhere (rel. to 1/2 at least)",
+        "iv_order",
+        16,
+        lambda rows: numpy.maximum(numpy.abs(rows["iv_order"]), 0.5),
+        lambda rows: ~_is_far(rows),
     ),
     Quantity(
         "vmf_pathwise_derivative",

@@ -86,7 +86,7 @@ def _bessel(name: str, order: float) -> Case:
         getattr(ops, name).default,
         lambda x: (order, x),
         lambda x: getattr(reference, name)(order, x),
-        (True,),
+        (name not in inventory.BESSEL_WITHOUT_SLOPE,),
     )
 
 
@@ -98,7 +98,7 @@ def _bessel_orders(name: str) -> Case:
         getattr(ops, name).tensor,
         lambda order, x: (order, x),
         getattr(reference, name),
-        (False, True),
+        (False, name not in inventory.BESSEL_WITHOUT_SLOPE),
     )
 
 
@@ -156,3 +156,4 @@ CASES = (
     *(_pathwise(dim) for dim in (2, 3, 10, 100)),
     *(_vectors(name, dim) for name in OF_VECTORS for dim in (2, 3, 10)),
 )
+DIFFERENTIABLE = tuple(case for case in CASES if any(case.differentiable))

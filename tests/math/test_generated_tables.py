@@ -41,8 +41,14 @@ def test_coefficients_of_one_dimension_are_reproduced(dim: int) -> None:
     assert [line for line in lines if line not in header] == []
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("script", ["make_coefficients.py", "make_reference_tables.py"])
+@pytest.mark.parametrize(
+    "script",
+    [
+        "make_bessel_order_coefficients.py",
+        pytest.param("make_coefficients.py", marks=pytest.mark.slow),
+        pytest.param("make_reference_tables.py", marks=pytest.mark.slow),
+    ],
+)
 def test_script_makes_the_files_in_the_tree(script: str) -> None:
     finished = subprocess.run(
         [sys.executable, TOOLS / script, "--check"], capture_output=True, text=True, check=False
@@ -88,3 +94,16 @@ def test_bessel_table_satisfies_the_relations_between_its_columns() -> None:
             assert close(log_iv - log_ive, x, abs(log_iv) + abs(log_ive)), row
             # x I_v'/I_v = x I_(v-1)/I_v - v (DLMF 10.29.2).
             assert close(slope + order, x / ratio, abs(slope) + order), row
+
+
+def test_table_of_the_second_kind_satisfies_the_relations_between_its_columns() -> None:
+    with localcontext() as context:
+        context.prec = 60
+        for row in rows("bessel_k"):
+            order, x = Decimal(float(row["order"])), Decimal(float(row["x"]))
+            log_kv, log_kve = Decimal(row["log_kv"]), Decimal(row["log_kve"])
+            assert close(log_kve - log_kv, x, abs(log_kv) + abs(log_kve)), row
+            # Bessel's equation (DLMF 10.25.1) for g = -K_v'/K_v.
+            g, bend = 1 - Decimal(row["slope"]), Decimal(row["bend"])
+            assert close(bend, 1 + (order / x) ** 2 + g / x - g * g, g * g), row
+            assert Decimal(row["kv_order"]) >= 0 >= Decimal(row["iv_order"]), row

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Bessel functions, one x per lane. A single order is prepared once per range; an order per element
-// is prepared per element, and again only when it differs from the one before. Orders without
+// is prepared per element, and again only when it differs from the one before; functions without
+// tables are in bessel_regions.h. Orders without
 // polynomials of their own go through double in both types: 32 steps of recurrence would not keep
 // the error bound of float.
 #include <algorithm>
 
+#include "cpu/kernels/bessel_regions.h"
 #include "cpu/kernels/rows.h"
 #include "math/log_bessel.h"
 
@@ -41,18 +43,31 @@ void loop(double order, const S* x, S* out, int64_t n) {
 
 template <class S>
 void log_bessel_rows(BesselFunction function, double order, const S* x, S* out, int64_t n) {
-  with_constant(function, [&](auto f) { loop<decltype(f)::value>(order, x, out, n); });
+  with_constant(function, [&](auto f) {
+    constexpr BesselFunction kFunction = decltype(f)::value;
+    if constexpr (needs_no_table(kFunction)) {
+      const OneOrder one(order, coefficients::kBesselOrder);
+      bessel_regions::evaluate<kFunction>(bessel_regions::Same{one}, x, out, n);
+    } else {
+      loop<kFunction>(order, x, out, n);
+    }
+  });
 }
 
 template <class S>
 void log_bessel_orders_rows(BesselFunction function, const S* order, const S* x, S* out,
                             int64_t n) {
   with_constant(function, [&](auto f) {
-    for (int64_t i = 0; i < n;) {
-      int64_t end = i + 1;
-      while (end < n && order[end] == order[i]) ++end;
-      loop<decltype(f)::value>(order[i], x + i, out + i, end - i);
-      i = end;
+    constexpr BesselFunction kFunction = decltype(f)::value;
+    if constexpr (needs_no_table(kFunction)) {
+      bessel_regions::evaluate<kFunction>(bessel_regions::Each<S>{order}, x, out, n);
+    } else {
+      for (int64_t i = 0; i < n;) {
+        int64_t end = i + 1;
+        while (end < n && order[end] == order[i]) ++end;
+        loop<kFunction>(order[i], x + i, out + i, end - i);
+        i = end;
+      }
     }
   });
 }

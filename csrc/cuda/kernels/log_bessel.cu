@@ -10,13 +10,17 @@ namespace {
 
 template <BesselFunction kFunction, class S>
 cudaError_t launch_order(double order, const S* x, S* out, int64_t n, cudaStream_t stream) {
-  const double base = base_order(kFunction, order);
-  if (has_own_table(base)) {
-    return launch_elements<BesselOfTable<kFunction, S>>(make_bessel_order<S>(base), out, n, stream,
-                                                        x);
+  if constexpr (needs_no_table(kFunction)) {
+    return launch_elements<BesselWithoutTable<kFunction, S>>(PlainOrder{order}, out, n, stream, x);
+  } else {
+    const double base = base_order(kFunction, order);
+    if (has_own_table(base)) {
+      return launch_elements<BesselOfTable<kFunction, S>>(make_bessel_order<S>(base), out, n,
+                                                          stream, x);
+    }
+    return launch_elements<BesselByRecurrence<kFunction, S>>(
+        RecurrenceConstants{make_bessel_order<double>(base), order}, out, n, stream, x);
   }
-  return launch_elements<BesselByRecurrence<kFunction, S>>(
-      RecurrenceConstants{make_bessel_order<double>(base), order}, out, n, stream, x);
 }
 
 }  // namespace

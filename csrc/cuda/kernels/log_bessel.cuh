@@ -7,6 +7,7 @@
 
 #include <type_traits>
 
+#include "math/bessel_order_functions.h"
 #include "math/log_bessel.h"
 
 namespace svmf {
@@ -152,17 +153,35 @@ __device__ __forceinline__ OrderAtPoint prepare_order(double order, double x) {
 
 struct NoConstants {};
 
+// Functions without tables of the order, in double.
+static __device__ const BesselOrderTables kDeviceBesselOrder = coefficients::kBesselOrder;
+
+struct PlainOrder {
+  double order;
+};
+template <BesselFunction kFunction, class S>
+struct BesselWithoutTable {
+  using Constants = PlainOrder;
+  __device__ static S apply(const Constants& constants, S x) {
+    return static_cast<S>(
+        bessel_at<kFunction>(constants.order, static_cast<double>(x), kDeviceBesselOrder));
+  }
+};
+
 template <BesselFunction kFunction, class S>
 struct BesselOfOrders {
   using Constants = NoConstants;
   __device__ static S apply(const Constants&, S order, S x) {
-    const double v = static_cast<double>(order);
-    if (!(v >= 0) || v == Format<double>::kInfinity) return Format<S>::kNan;
-    const double argument = static_cast<double>(x);
-    const OrderAtPoint prepared = prepare_order<kFunction>(base_order(kFunction, v), argument);
-    return static_cast<S>(prepared.steps == 0
-                              ? bessel_of_table<kFunction>(argument, prepared)
-                              : bessel_by_recurrence<kFunction>(argument, v, prepared));
+    const double v = static_cast<double>(order), argument = static_cast<double>(x);
+    if constexpr (needs_no_table(kFunction)) {
+      return static_cast<S>(bessel_at<kFunction>(v, argument, kDeviceBesselOrder));
+    } else {
+      if (!(v >= 0) || v == Format<double>::kInfinity) return Format<S>::kNan;
+      const OrderAtPoint prepared = prepare_order<kFunction>(base_order(kFunction, v), argument);
+      return static_cast<S>(prepared.steps == 0
+                                ? bessel_of_table<kFunction>(argument, prepared)
+                                : bessel_by_recurrence<kFunction>(argument, v, prepared));
+    }
   }
 };
 
