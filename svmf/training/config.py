@@ -6,6 +6,7 @@ are in `MODELS`. No torch: the command line answers at once.
 """
 
 import dataclasses
+import difflib
 import functools
 import json
 from dataclasses import dataclass
@@ -192,6 +193,10 @@ def fixed_options() -> tuple[str, ...]:
 def make_config(model: str, **options: Any) -> RunConfig:
     """The model's defaults, overridden by the options that are not None."""
     _known_model(model)
+    for name in options.keys() - config_options().keys():
+        close = difflib.get_close_matches(name, config_options(), n=1)
+        hint = f"did you mean {close[0]!r}?" if close else ", ".join(config_options())
+        raise ConfigError(f"expected options of `svmf train`, got {name!r}: {hint}")
     given = {name: value for name, value in options.items() if value is not None}
     if model.endswith("vgae") and str(given.get("data", "")).endswith("pubmed"):
         given.setdefault("epochs", 400)

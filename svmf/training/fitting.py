@@ -29,8 +29,9 @@ def fit(
     checkpoint_seconds: float = 20.0,
     **options: Any,
 ) -> VAE:
-    """Trains a model on `data`, rows of a tensor, an array or a table, and returns it with the
-    weights of its best epoch, in evaluation mode.
+    """Trains a model on `data` and returns it with the weights of its best epoch, in evaluation
+    mode. `data` are rows of a tensor, an array or a table, or what `svmf train --data` takes: a
+    file, a folder of images, the name of a data set.
 
     `model` is a name of `svmf train` ("ae", "nvae", "svae", "psvae", "scvae"), or a `VAE` of one's
     own, which is trained in place. `options` are those of `svmf train`: `dim`, `epochs`, `warm_up`,
@@ -41,12 +42,14 @@ def fit(
     `.config` and the metrics of each epoch in `.history`.
     """
     own = None if isinstance(model, str) else model
-    config = _config(model, options)
+    named = isinstance(data, str | os.PathLike)
+    config = _config(model, os.fspath(data) if named else "array", options)
+    values = None if named else data
 
     made: list[Task] = []
 
     def make(config: RunConfig, processes: Processes) -> Task:
-        made.append(seeded(config, lambda: VAETask(config, processes, values=data, model=own)))
+        made.append(seeded(config, lambda: VAETask(config, processes, values=values, model=own)))
         return made[0]
 
     with _folder(out) as folder:
@@ -59,14 +62,14 @@ def fit(
     return result
 
 
-def _config(model: str | VAE, options: dict[str, Any]) -> RunConfig:
+def _config(model: str | VAE, data: str, options: dict[str, Any]) -> RunConfig:
     names = [name for name, spec in MODELS.items() if spec.kind == "vae"]
     if isinstance(model, str):
         if model not in names:
             raise ConfigError(
                 f"fit: expected `model` among {', '.join(names)} or a VAE, got {model!r}"
             )
-        return make_config(model, data="array", **options)
+        return make_config(model, data=data, **options)
     if not isinstance(model, VAE):
         raise ConfigError(
             f"fit: expected `model` among {', '.join(names)} or a VAE, got {type(model).__name__}"
@@ -74,7 +77,7 @@ def _config(model: str | VAE, options: dict[str, Any]) -> RunConfig:
     latent = model.latent
     given = {"dim": latent.dim, "gradient": latent.gradient, **options}
     same = [name for name in names if LATENTS[MODELS[name].latents[0]] is type(latent)]
-    return make_config(same[0] if same else "svae", data="array", **given)
+    return make_config(same[0] if same else "svae", data=data, **given)
 
 
 @contextlib.contextmanager

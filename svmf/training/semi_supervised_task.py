@@ -17,7 +17,7 @@ from svmf.training.randomness import Purpose, generator, noise_from
 from svmf.training.rows import BinarizedRows, EpochOrder
 from svmf.training.task import Task
 from svmf.training.vae_model import build_semi_supervised
-from svmf.training.vae_task import EVALUATION_ROWS, TEST_SEED, check_batch
+from svmf.training.vae_task import EVALUATION_ROWS, TEST_SEED, batch_of
 
 # Labels per row that a step may take instead of all: a few values, since each is compiled anew.
 LABELS_PER_ROW = (1.5, 2.0, 3.0, 5.0)
@@ -44,15 +44,15 @@ class SemiSupervisedTask(Task):
             chosen = balanced_subset(labels, config.labels, generator(Purpose.LABELS, config.seed))
         except ValueError as error:
             raise ConfigError(f"--labels: {error}") from None
-        check_batch(config, len(labels), processes)
+        batch = batch_of(config, len(labels), processes)
         own = (Purpose.DATA, config.seed, processes.rank)
         self.unlabelled = BinarizedRows(self.images.train.images, self.device, *own, 0)
         self.labelled = BinarizedRows(self.images.train.images[chosen], self.device, *own, 1)
         self._labels = labels[chosen].to(self.device)
-        self._order = EpochOrder(len(labels), config.batch_size, config.seed, processes)
+        self._order = EpochOrder(len(labels), batch, config.seed, processes)
         self._labelled_order = torch.empty(0, dtype=torch.int64)
         self._labels_needed: float | None = None  # per row, in the last epoch
-        self._labelled_batch = min(config.labelled_batch or config.batch_size, config.labels)
+        self._labelled_batch = min(config.labelled_batch or batch, config.labels)
         self.model: SemiSupervisedVAE = build_semi_supervised(
             config, self.images.pixels, self.images.classes, config.labels / len(labels)
         ).to(self.device)

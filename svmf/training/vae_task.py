@@ -58,8 +58,8 @@ class VAETask(Task):
         else:
             images = load_images_named(config.data, config.data_root, config.validation_rows)
             self._take_images(images, (images.pixels,))
-        check_batch(config, len(self.train), processes)
-        self._order = EpochOrder(len(self.train), config.batch_size, config.seed, processes)
+        batch = batch_of(config, len(self.train), processes)
+        self._order = EpochOrder(len(self.train), batch, config.seed, processes)
         if model is None:
             model = build_vae(config, self.row_shape, self.likelihood)
         else:
@@ -236,13 +236,15 @@ class VAETask(Task):
         return accuracies
 
 
-def check_batch(config: RunConfig, rows: int, processes: Processes) -> None:
-    if config.batch_size > rows:
+def batch_of(config: RunConfig, rows: int, processes: Processes) -> int:
+    """Rows per step. The default gives way to a small set; a number that was asked for does not."""
+    batch = config.batch_size
+    if batch == config.spec.defaults["batch_size"] and rows >= processes.count:
+        batch = min(batch, rows - rows % processes.count)
+    if batch > rows:
+        raise ConfigError(f"--batch-size: expected at most the {rows} training rows, got {batch}")
+    if batch % processes.count:
         raise ConfigError(
-            f"--batch-size: expected at most the {rows} training rows, got {config.batch_size}"
+            f"--batch-size: expected a multiple of the {processes.count} processes, got {batch}"
         )
-    if config.batch_size % processes.count:
-        raise ConfigError(
-            f"--batch-size: expected a multiple of the {processes.count} processes, "
-            f"got {config.batch_size}"
-        )
+    return batch

@@ -135,6 +135,30 @@ def test_posteriors_are_distributions():
     torch.testing.assert_close(q.log_prob(z), spherical.latent.log_prob(spherical.posterior(x), z))
 
 
+def test_few_rows_are_one_batch():
+    options = {name: value for name, value in QUICK.items() if name != "batch_size"}
+    assert len(fit("svae", rows("unit", 30), dim=2, **options).history) == 3
+    with pytest.raises(ConfigError, match="--batch-size: expected at most the 24 training rows"):
+        fit("svae", rows("unit", 30), dim=2, batch_size=25, **options)
+
+
+def test_fit_takes_what_the_command_takes(tmp_path):
+    path = tmp_path / "mine.npy"
+    np.save(path, rows("unit").numpy())
+    model = fit("svae", path, dim=2, **QUICK)
+    assert isinstance(model.likelihood, Directional)
+    assert model.config.data == str(path)
+    with pytest.raises(DataError, match="no image set 'nope': expected one of"):
+        fit("svae", "nope", **QUICK)
+
+
+def test_an_unknown_option_is_named():
+    with pytest.raises(ConfigError, match="got 'epohcs': did you mean 'epochs'"):
+        fit("svae", rows("unit"), epohcs=3)
+    with pytest.raises(ConfigError, match="got 'zzz': data, data_root,"):
+        fit("svae", rows("unit"), zzz=3)
+
+
 @pytest.mark.parametrize("name", ["svgae", "m1m2-ss", "vae", 3])
 def test_what_cannot_be_fitted(name):
     with pytest.raises(ConfigError, match="expected `model` among ae, nvae, svae, psvae"):
