@@ -73,24 +73,28 @@ class Labelling:
             before = label.clone()
             self._label_all(model)
             changed = (before != label).nonzero().squeeze(-1)
-            before = before[changed]
+            self._move(self._rows.select(changed), changed, before[changed])
         else:
             open_rows = self._rounded.unsettled(model, label, self._best)
             if open_rows.numel() > label.numel() // 2:
                 self._rounded = None  # clusters too close for the shorter type: it costs more
-            before = label[open_rows]
-            for index in open_rows.split(_ROWS) if open_rows.numel() else ():
-                self._best[index], label[index] = model.scores(self._rows.select(index)).max(-1)
-            moved = before != label[open_rows]
-            changed, before = open_rows[moved], before[moved]
-        if changed.numel():
-            rows = self._rows.select(changed)
-            weight = None if self._weight is None else self._weight[changed]
-            self._add(rows, before, weight, -1)
-            self._add(rows, label[changed], weight, 1)
-            # What rounding leaves of a component that lost its rows is no direction.
-            empty = torch.bincount(label, minlength=self._k) == 0
-            self._count[empty], self._resultant[empty] = 0, 0
+            for index in open_rows.split(_ROWS):
+                part, before = self._rows.select(index), label[index]
+                self._best[index], label[index] = model.scores(part).max(-1)
+                moved = (before != label[index]).nonzero().squeeze(-1)
+                self._move(part.select(moved), index[moved], before[moved])
+        # What rounding leaves of a component that lost its rows is no direction.
+        empty = torch.bincount(label, minlength=self._k) == 0
+        self._count[empty], self._resultant[empty] = 0, 0
+
+    def _move(self, rows: Rows, index: Tensor, before: Tensor) -> None:
+        """Takes `rows`, those of `index`, from the components `before` to those of now."""
+        if index.numel():
+            assert self._label is not None
+            weight = None if self._weight is None else self._weight[index]
+            wide = rows.double()
+            self._add(wide, before, weight, -1)
+            self._add(wide, self._label[index], weight, 1)
 
     def _add(self, rows: Rows, label: Tensor, weight: Tensor | None, sign: int) -> None:
         ones = torch.ones_like(label, dtype=torch.float64) if weight is None else weight
@@ -105,44 +109,54 @@ class Labelling:
 
 
 class RoundedRows:
-    """Dense rows in a shorter type, with the length of what each row lost."""
+    """Dense rows in a shorter type, with the length of what each row lost. Two more columns of ones
+    take the constants of the components, so that one product makes the scores."""
 
     def __init__(self, rows: DenseRows, dtype: torch.dtype) -> None:
-        self.data = rows.data.to(dtype)
-        parts = zip(rows.data.split(_ROWS), self.data.split(_ROWS), strict=True)
-        lost = [torch.linalg.vector_norm(a - b.to(a.dtype), dim=-1) for a, b in parts]
-        self.lost = torch.cat(lost).float()
+        n, m = rows.shape
+        self.data = torch.empty(n, m + 2, dtype=dtype, device=rows.device)
+        self.data[:, m:] = 1
+        self.lost = torch.empty(n, device=rows.device)
+        parts = (whole.split(_ROWS) for whole in (rows.data, self.data, self.lost))
+        for given, kept, lost in zip(*parts, strict=True):
+            kept[:, :m] = given
+            lost.copy_(torch.linalg.vector_norm(given - kept[:, :m].to(given.dtype), dim=-1))
 
     def unsettled(self, model: Model, label: Tensor, best: Tensor) -> Tensor:
         """Indices of the rows whose component may not be `label`; fills `best` of the others."""
         locs, scale, base = model.linear()
-        rounded = locs.to(self.data.dtype)
-        wide, m = scale[:, None] * locs.double(), locs.shape[1]
+        wide, peak = scale[:, None] * locs.double(), base.max()
+        matrix, left = self._rounded(wide, base - peak)
+        mine, other = self._scores(matrix, label)
         apart = torch.cdist(wide, wide).max().item()
-        kept = scale[:, None] * rounded.double()
-        lost = torch.linalg.vector_norm(wide - kept, dim=-1).max().item()
-        factor, spread = scale.max().item(), (base.max() - base.min()).item()
-        # What float32 adds in sums of m terms, and in scaling and shifting: twice the usual bound.
-        float32 = torch.finfo(torch.float32).eps
-        fixed = 1.01 * lost + factor * m * float32 + 4 * float32 * (factor + spread)
-        peak = base.max()
-        shift, factors = (base - peak).float()[:, None], scale.float()[:, None]
-        found = []
-        first = 0
-        for data in self.data.split(_ROWS):
-            last = first + data.shape[0]
-            product = (rounded @ data.T).float()  # [k, rows]: maxima run along memory
-            low, high = torch.aminmax(product)
-            output = torch.finfo(data.dtype).eps / 2 * max(-low.item(), high.item())
-            scores = product.mul_(factors).add_(shift)
-            own = label[None, first:last]
-            mine = scores.gather(0, own)[0]
-            other = scores.scatter_(0, own, -torch.inf).amax(0)
-            margin = self.lost[first:last] * (1.01 * apart) + 2 * (fixed + factor * output)
-            best[first:last] = mine + peak
-            found.append((mine - other <= margin).nonzero().squeeze(-1).add_(first))
-            first = last
-        return torch.cat(found)
+        # What float32 adds in sums of m + 2 terms: twice the usual bound.
+        float32, spread = torch.finfo(torch.float32).eps, (peak - base.min()).item()
+        fixed = 1.01 * left + matrix.shape[1] * float32 * (scale.max().item() + spread)
+        # Rounding the scores themselves keeps their order: it moves the two that are compared.
+        unit = 1.01 * torch.finfo(matrix.dtype).eps / 2
+        size = mine.abs() + other.abs().clamp(max=1e30)  # -inf of a single component
+        margin = self.lost * (1.01 * apart) + 2 * fixed + unit * size
+        best.copy_(mine + peak)
+        return (mine - other <= margin).nonzero().squeeze(-1)
+
+    def _rounded(self, wide: Tensor, shift: Tensor) -> tuple[Tensor, float]:
+        """Components with their constants in two parts [k, m + 2], and what the worst one lost."""
+        dtype = self.data.dtype
+        high = shift.to(dtype)
+        matrix = torch.cat((wide, high[:, None], (shift - high)[:, None]), 1).to(dtype)
+        gone = torch.linalg.vector_norm(wide - matrix[:, :-2].double(), dim=-1)
+        gone += (shift - matrix[:, -2:].double().sum(-1)).abs()
+        return matrix, gone.max().item()
+
+    def _scores(self, matrix: Tensor, label: Tensor) -> tuple[Tensor, Tensor]:
+        """Of each row the score of its own component, and the largest of the others."""
+        mine, other = torch.empty_like(self.lost), torch.empty_like(self.lost)
+        parts = (whole.split(_ROWS) for whole in (self.data, label, mine, other))
+        for data, own, at, beside in zip(*parts, strict=True):
+            scores = (matrix @ data.T).float()  # [k, rows]: maxima run along memory
+            at.copy_(scores.gather(0, own[None])[0])
+            torch.amax(scores.scatter_(0, own[None], -torch.inf), 0, out=beside)
+        return mine, other
 
 
 def rounded(rows: Rows) -> RoundedRows | None:

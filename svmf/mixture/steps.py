@@ -72,7 +72,7 @@ def _add_soft(
     by_row: Tensor,
 ) -> None:
     # In place: scores become shares of the components.
-    largest, label = scores.max(-1, keepdim=True)
+    largest = scores.amax(-1, keepdim=True)
     share = scores.sub_(largest).clamp_(min=_LEAST_SCORE).exp_()
     total = share.sum(-1, keepdim=True)
     by_row.copy_((largest + total.log()).squeeze(-1))
@@ -82,7 +82,8 @@ def _add_soft(
         if int(decided.sum()) > chunk.shape[0] // 2:
             own = decided.nonzero().squeeze(-1)
             weights = None if weight is None else weight[own]
-            _add_labelled(chunk.select(own), label[own, 0], weights, count, resultant)
+            label = share.index_select(0, own).argmax(-1)
+            _add_labelled(chunk.select(own), label, weights, count, resultant)
             rest = (~decided).nonzero().squeeze(-1)
             chunk, share, total = chunk.select(rest), share[rest], total[rest]
             weight = None if weight is None else weight[rest]
