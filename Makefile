@@ -45,7 +45,8 @@ QUICK := tests/ops/test_reference.py tests/ops/test_bad_input.py tests/ops/test_
   tests/math/test_log_bessel.py tests/math/test_vmf_kappa.py tests/math/test_vmf_kl.py tests/math/test_philox.py \
   tests/sampler/test_distribution.py tests/sampler/test_exact_values.py tests/sampler/test_bad_rows.py \
   tests/distributions tests/models
-NOT_QUICK := instruction_set or compile or first_call or scikit_learn_is_not_needed or estimate_is_unbiased
+NOT_QUICK := instruction_set or compile or first_call or scikit_learn_is_not_needed or estimate_is_unbiased \
+  or test_coverage or learns_to_classify or integrates_to_one
 quick: install  ## run the tests that say most in under a minute
 	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile $(QUICK) -k "not ($(NOT_QUICK))"
 
