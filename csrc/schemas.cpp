@@ -8,3 +8,9 @@ STABLE_TORCH_LIBRARY(svmf, m) {
 #include "common/ops.inc"
   m.def("_build_info() -> str");
 }
+
+// The same ops without derivatives: what compiled graphs call (svmf/_dispatch.py).
+STABLE_TORCH_LIBRARY(svmf_kernels, m) {
+#define SVMF_OP(op, name, schema, result, parameters) m.def(op schema);
+#include "common/ops.inc"
+}

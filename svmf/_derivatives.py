@@ -13,7 +13,7 @@ from torch import Tensor
 
 from svmf import _slopes as slopes
 from svmf._dispatch import Derivative, ops
-from svmf._torch_private import backward_is_differentiated
+from svmf._torch_private import backward_is_differentiated, below_autograd
 
 _HALF = (torch.bfloat16, torch.float16)
 
@@ -97,6 +97,24 @@ class OfKappa(Derivative):
     def keep(self, inputs: tuple, outputs: Tensor) -> tuple[tuple, int]:
         kappa, dim = inputs
         return (outputs if self._at_result else kappa,), dim
+
+    def eager(self, kernels: Callable) -> tuple[Callable, Callable]:
+        at_result, slope = self._at_result, self._slope
+
+        def forward(ctx: Any, kappa: Tensor, dim: int) -> Tensor:
+            with below_autograd():
+                result = kernels(kappa, dim)
+            ctx.save_for_backward(result if at_result else kappa)
+            ctx.value = dim
+            return result
+
+        def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
+            if backward_is_differentiated():
+                return grad * slope(ctx.saved_tensors[0], ctx.value), None
+            with below_autograd():
+                return grad * slope(ctx.saved_tensors[0], ctx.value), None
+
+        return forward, backward
 
     def vjp(self, kept: tuple, dim: int, needs: tuple, *grads: Any) -> tuple:
         return grads[0] * self._slope(kept[0], dim), None

@@ -13,8 +13,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from svmf import _torch_private as private
 from svmf._sphere import LONG, short, unit_and_length
-from svmf._torch_private import readable
 
 SHORTEST = 0.01
 
@@ -23,6 +23,8 @@ def direction(raw: Tensor) -> Tensor:
     """Unit rows in the direction of `raw` [..., m]; the first axis where it is zero."""
     if torch.compiler.is_compiling():  # a compiler fuses the plain formula as well
         return _plain_direction(raw)
+    if raw.is_cpu and private.plain_eager():
+        return _PlainDirection.apply(private.unwrap_if_dead(raw))  # type: ignore[no-any-return]
     return _Direction.apply(raw)[0]  # type: ignore[no-any-return]
 
 
@@ -34,6 +36,38 @@ def _plain_direction(raw: Tensor) -> Tensor:
     return F.normalize(unit + (raw - here) / length.clamp_min(SHORTEST), dim=-1)
 
 
+def _with_length(raw: Tensor) -> tuple[Tensor, Tensor]:
+    if raw.is_cpu and raw.numel() and private.readable(raw):
+        # One look at the lengths is cheaper than the care that hardly any batch needs.
+        length = torch.linalg.vector_norm(raw, dim=-1, keepdim=True)
+        low, high = length.aminmax()
+        if low.item() > short(raw) and high.item() < LONG:
+            return raw / length, length
+    return unit_and_length(raw)
+
+
+def _backward(ctx: Any, grad: Tensor) -> Tensor:
+    raw, unit, length = ctx.saved_tensors
+    if torch.is_grad_enabled():  # the derivative of this derivative is asked for
+        unit = _plain_direction(raw)
+        _, length = unit_and_length(raw)
+    return _along_sphere(grad, unit, length)
+
+
+class _PlainDirection(private.LevelFunction):  # type: ignore[misc]
+    """For plain eager code: at 64 rows, the Python of what follows is longer than the work."""
+
+    @staticmethod
+    def forward(ctx: Any, raw: Tensor) -> Tensor:
+        unit, length = _with_length(raw)
+        ctx.save_for_backward(raw, unit, length)
+        return unit
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Tensor:
+        return _backward(ctx, grad)
+
+
 class _Direction(torch.autograd.Function):
     """The same in fewer operations: for the paper's networks, a per cent of a training step."""
 
@@ -41,13 +75,7 @@ class _Direction(torch.autograd.Function):
 
     @staticmethod
     def forward(raw: Tensor) -> tuple[Tensor, Tensor]:
-        if raw.is_cpu and raw.numel() and readable(raw):
-            # One look at the lengths is cheaper than the care that hardly any batch needs.
-            length = torch.linalg.vector_norm(raw, dim=-1, keepdim=True)
-            low, high = length.aminmax()
-            if low.item() > short(raw) and high.item() < LONG:
-                return raw / length, length
-        return unit_and_length(raw)
+        return _with_length(raw)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Tensor], output: tuple[Tensor, Tensor]) -> None:
@@ -61,11 +89,7 @@ class _Direction(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor, _: Tensor) -> Tensor:  # type: ignore[override]
-        raw, unit, length = ctx.saved_tensors
-        if torch.is_grad_enabled():  # the derivative of this derivative is asked for
-            unit = _plain_direction(raw)
-            _, length = unit_and_length(raw)
-        return _along_sphere(grad, unit, length)
+        return _backward(ctx, grad)
 
 
 def _along_sphere(vector: Tensor, unit: Tensor, length: Tensor) -> Tensor:

@@ -39,6 +39,17 @@ class Derivative:
     def jvp(self, kept: list, value: Any, *tangents: Any) -> Any:
         raise NotImplementedError
 
+    def eager(self, kernels: Callable) -> tuple[Callable, Callable]:
+        """forward and backward of the autograd.Function for plain eager code."""
+
+        def forward(ctx: Any, *args: Any) -> Any:
+            with _below_autograd():
+                outputs = kernels(*args)
+            self.setup(ctx, args, outputs)
+            return outputs
+
+        return forward, self.backward
+
     def setup(self, ctx: Any, inputs: tuple, output: Any) -> None:
         """`keep`, for an autograd.Function."""
         kept, ctx.value = self.keep(inputs, output)
@@ -78,7 +89,8 @@ class Overload:
         self, loc: Tensor, kappa: Tensor, generator: torch.Generator | None, *options: Any
     ) -> Any:
         """A sampling op with the next seed of the generator. In plain eager code the questions
-        that `__call__` and `draw_seed` would each ask are asked once."""
+        that `__call__` and `draw_seed` would each ask are asked once. Whoever calls may not use
+        the state, which plain eager code does not hand out."""
         if not has_plain_seed(loc):
             transformed = not (private.is_compiling() or _plain_eager())
             keep_state = _is_grad_enabled() or transformed
@@ -110,23 +122,20 @@ def _function(base: Any, op: Any, **members: Callable) -> Any:
 
 
 def _eager_function(op: Any, derivative: Derivative) -> Any:
-    kernels = private.kernels_of(op)
-
-    def forward(ctx: Any, *args: Any) -> Any:
-        with _below_autograd():
-            outputs = kernels(*args)
-        derivative.setup(ctx, args, outputs)
-        return outputs
-
+    forward, backward = derivative.eager(private.kernels_of(op))
     # The base of autograd.Function whose `apply` does not ask again for transforms.
-    return _function(private.LevelFunction, op, forward=forward, backward=derivative.backward)
+    return _function(private.LevelFunction, op, forward=forward, backward=backward)
 
 
 def _register_private(op: Any, derivative: Derivative) -> None:
     kernels = private.kernels_of(op)
+    # A compiled graph has its backward pass: it calls the op without a derivative, which would cost
+    # a pass through Python in every run.
+    underivable = private.twin_of(op, "svmf_kernels")
 
     def forward(ctx: Any, keys: Any, *args: Any) -> Any:
-        outputs = private.below_this_level(op, keys, args)
+        called = underivable if private.compiles_to_run() else op
+        outputs = private.below_this_level(called, keys, args)
         ctx.set_materialize_grads(False)
         derivative.setup(ctx, args, outputs)
         ctx.save_for_forward(*ctx.to_save)

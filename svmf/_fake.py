@@ -133,17 +133,24 @@ def _vmf_rsample_backward(
     return _contiguous_like(loc), _contiguous_like(kappa)
 
 
+def _register(name: str, fake: Callable[..., Any]) -> None:
+    for namespace in ("svmf", "svmf_kernels"):  # with and without derivatives
+        torch.library.register_fake(f"{namespace}::{name}")(fake)
+
+
 for _name in inventory.BESSEL:
-    torch.library.register_fake(getattr(ops, _name).default)(_bessel(_name))
-    torch.library.register_fake(getattr(ops, _name).tensor)(_bessel_orders(_name))
+    _register(_name, _bessel(_name))
+    _register(f"{_name}.tensor", _bessel_orders(_name))
 for _op in inventory.OF_KAPPA:
-    torch.library.register_fake(f"svmf::{_op.name}")(_of_kappa(_op.name, _op.argument))
-torch.library.register_fake(f"svmf::{inventory.PATHWISE}")(_pathwise)
+    _register(_op.name, _of_kappa(_op.name, _op.argument))
+_register(inventory.PATHWISE, _pathwise)
 for _rows in inventory.OF_ROWS:
-    torch.library.register_fake(f"svmf::{_rows.name}")(_of_rows(_rows))
-for _name, _fake in zip(
-    (*inventory.SAMPLERS, inventory.SAMPLER_BACKWARD),
-    (_vmf_rsample, _vmf_rsample_kl, _vmf_rsample_with_correction, _vmf_rsample_backward),
-    strict=True,
-):
-    torch.library.register_fake(f"svmf::{_name}")(_fake)
+    _register(_rows.name, _of_rows(_rows))
+_samplers: tuple[Callable[..., Any], ...] = (
+    _vmf_rsample,
+    _vmf_rsample_kl,
+    _vmf_rsample_with_correction,
+    _vmf_rsample_backward,
+)
+for _name, _fake in zip((*inventory.SAMPLERS, inventory.SAMPLER_BACKWARD), _samplers, strict=True):
+    _register(_name, _fake)

@@ -45,17 +45,18 @@ def _refuse_mps(*arguments: object) -> None:
     )
 
 
-def explain_missing_device(key: str, refuse: Callable[..., None]) -> torch.library.Library:
+def explain_missing_device(key: str, refuse: Callable[..., None]) -> list[torch.library.Library]:
     """Gives every op a kernel for the dispatch key that says what is missing, instead of torch's
     general message. They last as long as the result."""
-    library = torch.library.Library("svmf", "IMPL", key)
+    libraries = [torch.library.Library(name, "IMPL", key) for name in ("svmf", "svmf_kernels")]
     for name in set(_inventory.NAMES) - set(_inventory.HOST_ONLY):
         for overload in getattr(torch.ops.svmf, name).overloads():
-            library.impl(name if overload == "default" else f"{name}.{overload}", refuse)
-    return library
+            for library in libraries:
+                library.impl(name if overload == "default" else f"{name}.{overload}", refuse)
+    return libraries
 
 
-def explain_missing_cuda() -> torch.library.Library:
+def explain_missing_cuda() -> list[torch.library.Library]:
     return explain_missing_device("CUDA", _refuse_cuda)
 
 

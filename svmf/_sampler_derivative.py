@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The derivative of the samplers, in reverse and in forward mode, once."""
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -9,7 +10,11 @@ from torch import Tensor
 from svmf._derivatives import dot, total_of
 from svmf._dispatch import Derivative, ops
 from svmf._gradients import OF_ONE_SAMPLE, REJECTION
-from svmf._torch_private import backward_is_differentiated
+from svmf._torch_private import backward_is_differentiated, below_autograd, kernels_of
+
+
+def _backward() -> Callable:
+    return kernels_of(torch.ops.svmf._vmf_rsample_backward.default)
 
 
 class Sampler(Derivative):
@@ -24,6 +29,34 @@ class Sampler(Derivative):
 
     def __init__(self, has_kl: bool = False, has_log_ratio: bool = False) -> None:
         self._has_kl, self._has_log_ratio = has_kl, has_log_ratio
+
+    def eager(self, kernels: Callable) -> tuple[Callable, Callable]:
+        """With as little Python as there can be: at 64 rows it is most of a call. The state is kept
+        and not handed out."""
+        has_log_ratio, kernels_backward = self._has_log_ratio, _backward()
+
+        def forward(
+            ctx: Any, loc: Tensor, kappa: Tensor, seed: Tensor, sample_shape: Any, *rest: Any
+        ) -> tuple:
+            with below_autograd():
+                outputs = kernels(loc, kappa, seed, sample_shape, *rest)
+            ctx.set_materialize_grads(False)
+            ctx.save_for_backward(outputs[0], outputs[-1], loc, kappa)
+            ctx.value = OF_ONE_SAMPLE[REJECTION] if has_log_ratio else rest[0], 4 + len(rest)
+            return outputs[:-1]
+
+        def backward(ctx: Any, grad_z: Tensor | None, grad: Tensor | None = None) -> tuple:
+            if grad_z is None or backward_is_differentiated():
+                return self.backward(ctx, grad_z, grad)
+            gradient, inputs = ctx.value
+            grad_kl, grad_log_ratio = (None, grad) if has_log_ratio else (grad, None)
+            with below_autograd():
+                made = kernels_backward(
+                    grad_z, grad_kl, grad_log_ratio, *ctx.saved_tensors, gradient
+                )
+            return made + (None,) * (inputs - 2)
+
+        return forward, backward
 
     def setup(self, ctx: Any, inputs: tuple, output: tuple) -> None:
         ctx.set_materialize_grads(False)

@@ -47,6 +47,14 @@ def _draw_seed_fake(like: Tensor, generator: torch.Generator | None = None) -> T
     return like.new_empty((1,), dtype=torch.int64)
 
 
+# The same by the default generator, for graphs that are compiled to be run: on the CPU it is
+# csrc/cpu/draw_seed.cpp, as a pass through Python is a tenth of a small batch's step.
+_kernels = torch.library.Library("svmf_kernels", "FRAGMENT")
+_kernels.define("draw_seed(Tensor like) -> Tensor", tags=(torch.Tag.nondeterministic_seeded,))
+_kernels.impl("draw_seed", _draw_seed, "CompositeExplicitAutograd")
+torch.library.register_fake("svmf_kernels::draw_seed")(_draw_seed_fake)
+
+
 def has_plain_seed(like: Tensor) -> bool:
     """Whether the seed for samples like this tensor may be that of the thread."""
     return like.is_cpu and type(like) in PLAIN_TYPES and plain_eager()
@@ -63,6 +71,8 @@ def draw_seed(like: Tensor, generator: torch.Generator | None) -> Tensor:
         # A fresh empty tensor as the argument: compilers merge calls with equal arguments, and two
         # draws from one distribution must stay two draws.
         fresh = torch.empty(1, dtype=torch.int64, device=like.device)
+        if generator is None and not torch.compiler.is_exporting():
+            return torch.ops.svmf_kernels.draw_seed(fresh)
         return torch.ops.svmf._draw_seed(fresh, generator)
     if is_tracing():
         raise RuntimeError(

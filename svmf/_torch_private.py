@@ -51,6 +51,7 @@ except AttributeError:
     PUBLIC_ONLY = True
     below_autograd, is_tracing = torch.no_grad, torch.jit.is_tracing
     fused_adam = _standard_gamma = None
+    LevelFunction = torch.autograd.Function
 
     def has_fast_bfloat16() -> bool:
         return False
@@ -63,6 +64,18 @@ def plain_eager() -> bool:
     """
     return not PUBLIC_ONLY and not (
         is_compiling() or _transforms_active() or forward_ad._current_level >= 0 or is_tracing()
+    )
+
+
+def compiles_to_run() -> bool:
+    """A graph is traced that will be run as it is: nobody exports it, and no level of derivatives
+    inside it needs to know the ops."""
+    return (
+        is_compiling()
+        and not torch.compiler.is_exporting()
+        and not PUBLIC_ONLY
+        and not _transforms_active()
+        and forward_ad._current_level < 0
     )
 
 
@@ -123,6 +136,11 @@ def arguments_of(op: Any) -> Any:
 def name_of(op: Any) -> str:
     """The name of an overload's op, without the namespace."""
     return op._schema.name.partition("::")[2]
+
+
+def twin_of(op: Any, namespace: str) -> Any:
+    """The overload of the same name in another namespace."""
+    return getattr(getattr(getattr(torch.ops, namespace), name_of(op)), op._overloadname)
 
 
 def standard_gamma(shape: Tensor, generator: torch.Generator | None) -> Tensor:

@@ -271,8 +271,7 @@ def vmf_rsample_kl(
     loc, kappa = _rows("vmf_rsample_kl", loc, kappa)
     number = check_gradient_of_sample("vmf_rsample_kl", gradient)
     draw = _ops.vmf_rsample_kl.default.with_new_seed
-    z, kl, _ = draw(loc, kappa, generator, sample_shape, number)
-    return z, kl
+    return draw(loc, kappa, generator, sample_shape, number)[:2]
 
 
 def vmf_rsample_with_correction(
@@ -293,8 +292,7 @@ def vmf_rsample_with_correction(
     """
     loc, kappa = _rows("vmf_rsample_with_correction", loc, kappa)
     draw = _ops.vmf_rsample_with_correction.default.with_new_seed
-    z, log_ratio, _ = draw(loc, kappa, generator, sample_shape)
-    return z, log_ratio
+    return draw(loc, kappa, generator, sample_shape)[:2]
 
 
 def mean_length_slope(kappa: Tensor, dim: int) -> Tensor:

@@ -38,6 +38,21 @@ struct Sampled {
   Tensor z, state;
 };
 
+// One number for all rows, as the gradient of a sum is: torch expands it.
+bool is_one_number(const Tensor& t) {
+  for (int64_t i = 0; i < t.dim(); ++i) {
+    if (t.stride(i) != 0 && t.size(i) != 1) return false;
+  }
+  return t.numel() > 0;
+}
+
+// `count` values that are one number; filling them here is cheaper than torch's copy of 64.
+template <class S>
+const S* repeated(const Tensor& number, int64_t count, std::vector<S>* values) {
+  values->assign(static_cast<size_t>(count), *data<S>(number));
+  return values->data();
+}
+
 Sampled sample(const char* op, const Tensor& loc, const Tensor& kappa, const Tensor& seed,
                const std::vector<int64_t>& sample_shape, bool keep_state) {
   check_sample(op, loc, kappa, seed);
@@ -106,7 +121,8 @@ TwoTensors vmf_rsample_backward(const Tensor& grad_z, std::optional<Tensor> grad
   const Tensor grads = to_compute_type(grad_z), zs = to_compute_type(z),
                states = to_compute_type(state);
   const Tensor locs = to_compute_type(loc), kappas = to_compute_type(kappa);
-  const Tensor kl = grad_kl ? to_compute_type(*grad_kl) : kappas;
+  const bool same_kl = grad_kl && !is_half_type(grad_kl->scalar_type()) && is_one_number(*grad_kl);
+  const Tensor kl = !grad_kl ? kappas : same_kl ? *grad_kl : to_compute_type(*grad_kl);
   const Tensor ratio = grad_log_ratio ? to_compute_type(*grad_log_ratio) : kappas;
   const Tensor grad_loc = empty_like_contiguous(locs), grad_kappa = empty_like_contiguous(kappas);
   const int64_t m = loc.size(loc.dim() - 1), batch = kappa.numel();
@@ -114,8 +130,10 @@ TwoTensors vmf_rsample_backward(const Tensor& grad_z, std::optional<Tensor> grad
   with_compute_type(locs, [&](auto type) {
     using S = decltype(type);
     const S* kept = data<S>(states);
+    std::vector<S> repeated_kl;
+    const S* const kl_values = same_kl ? repeated(kl, batch, &repeated_kl) : data<S>(kl);
     const SampleBackwardArguments<S> task{data<S>(grads),
-                                          grad_kl ? data<S>(kl) : nullptr,
+                                          grad_kl ? kl_values : nullptr,
                                           grad_log_ratio ? data<S>(ratio) : nullptr,
                                           data<S>(zs),
                                           kept,

@@ -8,3 +8,8 @@ STABLE_TORCH_LIBRARY_IMPL(svmf, CUDA, m) {
 #define SVMF_OP(op, name, schema, result, parameters) m.impl(op, TORCH_BOX(&svmf::cuda::name));
 #include "common/ops.inc"
 }
+
+STABLE_TORCH_LIBRARY_IMPL(svmf_kernels, CUDA, m) {
+#define SVMF_OP(op, name, schema, result, parameters) m.impl(op, TORCH_BOX(&svmf::cuda::name));
+#include "common/ops.inc"
+}
