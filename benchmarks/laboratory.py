@@ -3,6 +3,7 @@
 each section when it is complete, and what there is after Ctrl-C."""
 
 import importlib.util
+import os
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -13,6 +14,7 @@ from benchmarks.first_call import measure_first_call
 from benchmarks.measure_goals import measure_all_goals, measure_some_goals
 from benchmarks.peers import CANDIDATES, Peer
 from benchmarks.plan import Plan
+from benchmarks.quiet import Watch, busy_text
 from benchmarks.report import SECTION_TITLES, LaboratoryReport
 from benchmarks.training_step import REFERENCE
 from svmf.benchmarking.sampler import installed, measure_cases
@@ -34,7 +36,7 @@ class Laboratory:
         self.report = LaboratoryReport(
             self.plan.device, self.plan.cpu_time, statistic=self.plan.statistic
         )
-        self._start = time.monotonic()
+        self._start, self._watch = time.monotonic(), Watch()
         self.has_scipy = importlib.util.find_spec("scipy") is not None
 
     def run(self) -> LaboratoryReport:
@@ -52,7 +54,15 @@ class Laboratory:
                             self.show(f"\n## {SECTION_TITLES[name]}\n\n{tables[name]}")
         except KeyboardInterrupt:
             self.report.interrupted = True
+        self._judge()
         return self.report
+
+    def _judge(self) -> None:
+        """Says last, where it is read, whether something else was running."""
+        report = self.report
+        report.busy = busy_text(self._watch.others(), report.sampling, os.cpu_count() or 1)
+        if report.busy:
+            self.note(f"\n{report.busy}")
 
     def _sections(self) -> list[tuple[Callable[[], None], Sequence[str]]]:
         """What is measured, and the tables that can be shown after it."""

@@ -35,6 +35,7 @@ class LaboratoryReport(Report):
     """Filled section by section; complete at any moment."""
 
     statistic: str = "median"
+    busy: str | None = None  # why the figures should not be believed
     special: list[SpecialTiming] = field(default_factory=list)
     training: dict[str, Timing] = field(default_factory=dict)
     epoch_overhead: float | None = None
@@ -86,6 +87,7 @@ class LaboratoryReport(Report):
         return {
             **super().as_json(),
             "statistic": self.statistic,
+            "busy": self.busy,
             "growth": [line.as_json() for line in self.growth],
             "special": [timing.as_json() for timing in self.special],
             "training": {name: asdict(timing) for name, timing in self.training.items()},

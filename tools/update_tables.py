@@ -5,7 +5,8 @@
     python tools/update_tables.py                           # after new runs: from results/*.json
     python tools/update_tables.py errors                    # docs/math.md, measured anew: seconds
     python tools/update_tables.py variance                  # docs/sampling.md: some minutes
-    python tools/update_tables.py bench FILE.json ...       # docs/performance.md
+    python tools/update_tables.py bench FILE.json ...       # docs/performance*.md; the files come
+                                                            # from tools/measure_performance.py
     python tools/update_tables.py cuda build/cuda           # docs/cuda.md, after `make cuda`
     python tools/update_tables.py --check                   # changes nothing, says what is wrong
 
@@ -88,7 +89,7 @@ def _bench(_root: Path, files: Sequence[str]) -> dict[str, str]:
 def _check_bench(root: Path, name: str, text: str) -> Wrong:
     from benchmarks.report import SECTION_TITLES
 
-    if name not in (*SECTION_TITLES, "environment", "goals-environment"):
+    if name not in (*SECTION_TITLES, "summary", "environment", "goals-environment"):
         return f"expected a section out of {', '.join(SECTION_TITLES)}"
     return _check_rows(root, name, text)
 

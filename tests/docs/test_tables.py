@@ -11,6 +11,7 @@ from helpers.paths import PROJECT
 
 PAGES = (
     "README.md", "docs/results.md", "docs/math.md", "docs/sampling.md", "docs/performance.md",
+    "docs/performance_tables.md",
 )  # fmt: skip
 
 
@@ -71,7 +72,12 @@ SPOILED = [
     ("docs/results.md", "table: results.m1m2", "table: guess.m1m2", "expected a source"),
     ("docs/math.md", "| vmf_kl_uniform | KL | 4 | ", "| vmf_kl_uniform | KL | 4 | 9", "beyond"),
     ("docs/sampling.md", "| 5 | 150 | mu.z |", "| 5 | 15 | mu.z |", "other cases"),
-    ("docs/performance.md", "table: bench.growth", "table: bench.groth", "expected a section"),
+    (
+        "docs/performance_tables.md",
+        "table: bench.growth",
+        "table: bench.groth",
+        "expected a section",
+    ),
 ]
 
 
@@ -88,7 +94,7 @@ def test_spoiled_tables_are_noticed(project):
 
 def test_tables_of_benchmarks_come_from_their_files(project):
     """A later file wins; one without sampling is that of the goals; other tables stay."""
-    before = (project / "docs" / "performance.md").read_text()
+    before = (project / "docs" / "performance_tables.md").read_text()
     first = {"sampling": [1], "markdown": {"environment": "here\nnow", "step": "| old |"}}
     second = {"sampling": [], "markdown": {"environment": "there", "step": "| new |"}}
     files = []
@@ -96,8 +102,8 @@ def test_tables_of_benchmarks_come_from_their_files(project):
         files.append(project / f"{name}.json")
         files[-1].write_text(json.dumps(document))
     answer = update(project, "bench", *files)
-    assert (answer.returncode, answer.stdout) == (0, "docs/performance.md: made anew\n")
-    after = (project / "docs" / "performance.md").read_text()
+    assert (answer.returncode, answer.stdout) == (0, "docs/performance_tables.md: made anew\n")
+    after = (project / "docs" / "performance_tables.md").read_text()
     for name, text in (
         ("environment", "here\n\nnow"),
         ("goals-environment", "there"),
