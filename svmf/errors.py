@@ -25,3 +25,9 @@ class NonFiniteError(UserError):
     """The loss became nan or infinite."""
 
     exit_code = 3
+
+
+def one_line(text: str, length: int = 60) -> str:
+    """A stranger's text for a message: on one line, without control characters, and not long."""
+    text = text.encode("unicode_escape").decode()
+    return text if len(text) <= length else text[: length - 3] + "..."

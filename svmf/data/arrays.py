@@ -18,12 +18,12 @@ import torch
 from torch import Tensor
 
 from svmf.data.files import read_bounded, refuse_bomb
-from svmf.errors import DataError
+from svmf.data.pictures import pictures_in, read_pictures
+from svmf.errors import DataError, one_line
 
 KINDS = ("grey", "binary", "unit", "real")
 _MAX_CSV_BYTES = 1 << 31
 _MAX_UNPACKED_BYTES = 1 << 36
-_PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".pgm", ".ppm")
 _UNIT_TOLERANCE = 1e-3  # of a row's norm: float16 embeddings are unit vectors, too
 _SPLIT_SEED = 0  # one split for all runs on the same rows
 
@@ -44,7 +44,7 @@ def is_array_path(name: str) -> bool:
     """Whether a name of data means this module, by its ending or as a folder of images."""
     if Path(name).suffix.lower() in (".npy", ".npz", ".csv", ".tsv", ".txt"):
         return True
-    return os.path.isdir(name) and bool(_pictures_in(Path(name)))
+    return os.path.isdir(name) and bool(pictures_in(Path(name)))
 
 
 def load_array_set(
@@ -84,7 +84,7 @@ def as_rows(values: Any, name: str = "array") -> Tensor:
     """A tensor, an array, a DataFrame or nested lists as numbers [rows, ...] on the CPU, finite in
     float32 too."""
     if isinstance(values, Tensor):
-        rows = values.detach().cpu()
+        rows = _dense(values.detach(), name)
     else:
         try:
             array = np.asarray(values)
@@ -92,17 +92,29 @@ def as_rows(values: Any, name: str = "array") -> Tensor:
             raise DataError(f"{name}: not an array of numbers: {error}") from error
         if array.dtype.kind not in "buif":
             raise DataError(f"{name}: expected numbers, got {array.dtype}")
+        if np.ma.is_masked(values):
+            raise DataError(f"{name}: has masked values; fill them first")
         wide = array.dtype.itemsize > 1 or array.dtype.kind == "f"
         rows = torch.from_numpy(np.array(array, np.float64 if wide else array.dtype, order="C"))
     if rows.dim() < 2 or not rows.numel():
         raise DataError(f"{name}: expected rows of values, got shape {list(rows.shape)}")
-    if rows.is_complex():
-        raise DataError(f"{name}: expected real numbers, got {rows.dtype}")
     for read, what in ((rows, "is not finite"), (rows.float(), "float32 has no place for")):
         sound = torch.isfinite(read.reshape(len(rows), -1)).all(1)
         if not bool(sound.all()):
             raise DataError(f"{name}: row {int(sound.int().argmin())} has a value that {what}")
     return rows
+
+
+def _dense(values: Tensor, name: str) -> Tensor:
+    """On the CPU, of a type that has arithmetic; bfloat16 and float16 have little of it."""
+    if values.layout is not torch.strided or values.is_quantized or values.is_nested:
+        raise DataError(f"{name}: expected a dense tensor; call its to_dense() or dequantize()")
+    if values.is_meta:
+        raise DataError(f"{name}: expected a tensor with data, got one on the meta device")
+    if values.is_complex():
+        raise DataError(f"{name}: expected real numbers, got {values.dtype}")
+    rows = values.cpu()
+    return rows.float() if rows.is_floating_point() and rows.dtype.itemsize < 4 else rows
 
 
 def kind_of(rows: Tensor) -> str:
@@ -143,7 +155,7 @@ def _are_unit(values: Tensor) -> bool:
 def read_array(path: Path) -> np.ndarray:
     """The array of a file or of a folder of images."""
     if os.path.isdir(path):
-        return _read_pictures(path)
+        return read_pictures(path)
     suffix = path.suffix.lower()
     try:
         if suffix == ".npy":
@@ -156,8 +168,8 @@ def read_array(path: Path) -> np.ndarray:
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
     except Exception as error:  # zipfile and numpy raise many kinds for a damaged file
-        first = (str(error).strip().splitlines() or [""])[0]
-        raise DataError(f"{path}: cannot be read: {type(error).__name__}: {first[:200]}") from error
+        why = one_line(str(error).strip(), 200)
+        raise DataError(f"{path}: cannot be read: {type(error).__name__}: {why}") from error
 
 
 def _read_npy(path: Path) -> np.ndarray:
@@ -180,13 +192,15 @@ def _read_npz(path: Path) -> np.ndarray:
         if len(names) != 1:
             raise DataError(
                 f"{path}: expected an array named x, data or images, or one array alone; "
-                f"it has {', '.join(sorted(names)[:10])}"
+                f"it has {one_line(', '.join(sorted(names)[:10]))}"
             )
         entry = entries[names[0]]
+        if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise DataError(f"{path}: has another compression than deflate")
         refuse_bomb(path.stat().st_size, entry.file_size, _MAX_UNPACKED_BYTES)
         with archive.open(entry) as packed:
             content = packed.read(entry.file_size + 1)
-    return _array_from(io.BytesIO(content), len(content), f"{path}[{names[0]}]")
+    return _array_from(io.BytesIO(content), len(content), f"{path}[{one_line(names[0])}]")
 
 
 def _array_from(stream: Any, size: int, name: str) -> np.ndarray:
@@ -210,17 +224,19 @@ def _array_from(stream: Any, size: int, name: str) -> np.ndarray:
 
 def _read_text(path: Path, delimiter: str | None) -> np.ndarray:
     """Numbers between commas, semicolons, tabs or spaces, with or without a line of names."""
-    text = read_bounded(path, _MAX_CSV_BYTES).decode()
-    lines = [line for line in text.splitlines() if line.strip()]
+    text = read_bounded(path, _MAX_CSV_BYTES).decode("utf-8-sig")  # spreadsheets write a mark first
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
     if not lines:
         raise DataError(f"{path}: empty")
     if delimiter is None:
         delimiter = next((mark for mark in (",", ";", "\t") if mark in lines[0]), None)
     names = 0 if _is_numbers(lines[0].split(delimiter)) else 1
+    if len(lines) == names:
+        raise DataError(f"{path}: has a line of names and no rows")
     try:
         return np.loadtxt(lines[names:], delimiter=delimiter, ndmin=2)
     except ValueError as error:
-        raise DataError(f"{path}: not a table of numbers: {error}") from error
+        raise DataError(f"{path}: not a table of numbers: {one_line(str(error), 200)}") from error
 
 
 def _is_numbers(fields: list[str]) -> bool:
@@ -229,34 +245,3 @@ def _is_numbers(fields: list[str]) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _pictures_in(folder: Path) -> list[Path]:
-    try:
-        return sorted(p for p in folder.iterdir() if p.suffix.lower() in _PICTURES)
-    except OSError as error:
-        raise DataError(f"{folder}: cannot be read: {error.strerror}") from error
-
-
-def _read_pictures(folder: Path) -> np.ndarray:
-    """All images of a folder as grey bytes [n, height, width], in the order of their names."""
-    paths = _pictures_in(folder)
-    if not paths:
-        raise DataError(f"{folder}: no images in this folder ({', '.join(_PICTURES)})")
-    try:
-        from PIL import Image
-    except ImportError:
-        raise DataError("a folder of images needs the package pillow: pip install pillow") from None
-    images = []
-    for path in paths:
-        try:
-            with Image.open(path) as image:
-                images.append(np.asarray(image.convert("L")))
-        except Exception as error:  # many kinds for a damaged file
-            raise DataError(f"{path}: not a readable image: {type(error).__name__}") from error
-        if images[-1].shape != images[0].shape:
-            raise DataError(
-                f"{path}: is {images[-1].shape[1]}x{images[-1].shape[0]}, but {paths[0].name} is "
-                f"{images[0].shape[1]}x{images[0].shape[0]}: images of one set have one size"
-            )
-    return np.stack(images)

@@ -10,6 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from svmf.errors import one_line
+
 
 class MisfitError(ValueError):
     """A value that this run cannot have written."""
@@ -96,7 +98,7 @@ class Part:
         )
 
     def _at(self, key: Any, value: Any) -> "Part":
-        return Part(value, f"{self.place}.{_shortened(str(key))}".lstrip("."))
+        return Part(value, f"{self.place}.{one_line(str(key))}".lstrip("."))
 
 
 def weights_like(model: nn.Module, part: Part) -> dict[str, Tensor]:
@@ -112,7 +114,7 @@ def _described(value: Any) -> str:
         layout = "" if value.layout is torch.strided else "sparse "
         return f"a {layout}{_name(value.dtype)} tensor of shape {list(value.shape)}{where}"
     if value is None or isinstance(value, (bool, int, float, str)):
-        return _shortened(repr(value))
+        return one_line(repr(value))
     if isinstance(value, (list, tuple)):
         return f"a {type(value).__name__} of {len(value)}"
     return f"a {type(value).__name__}"
@@ -120,9 +122,3 @@ def _described(value: Any) -> str:
 
 def _name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
-
-
-def _shortened(text: str) -> str:
-    """On one line and not long, whatever a stranger wrote."""
-    text = text.encode("unicode_escape").decode()
-    return text if len(text) <= 60 else text[:57] + "..."

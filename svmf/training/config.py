@@ -9,11 +9,12 @@ import dataclasses
 import difflib
 import functools
 import json
+import reprlib
 from dataclasses import dataclass
 from typing import Any
 
 from svmf._gradients import GRADIENTS, PATHWISE
-from svmf.errors import ConfigError
+from svmf.errors import ConfigError, one_line
 from svmf.training.latent_words import parse_latent
 from svmf.training.model_table import MODELS, ModelSpec
 from svmf.training.options import Option, Range, option, options_of
@@ -23,6 +24,7 @@ LIKELIHOODS = ("auto", "bernoulli", "gaussian", "vmf")
 _DIMENSION = Range(at_least=1, at_most=100_000, noun="a latent dimension")
 _COUNT = Range(at_least=1)
 _NOT_NEGATIVE = Range(at_least=0)
+_MOST_LAYERS = 1000
 _SEED = Range(at_least=0, at_most=2**63 - 1)
 _WEIGHT = Range(at_least=0, at_most=1e9)  # of a term of the loss, in float32
 _DATA, _MODEL, _TRAINING, _MACHINE = "data", "model", "training", "machine"
@@ -221,7 +223,7 @@ def config_from_dict(content: Any, origin: str) -> RunConfig:
         raise ConfigError(f"{origin}: expected a JSON object, got {type(content).__name__}")
     unknown = sorted(str(name) for name in set(content) - {"model", *config_options()})
     if unknown:
-        raise ConfigError(f"{origin}: unknown option {unknown[0]!r}")
+        raise ConfigError(f"{origin}: unknown option {one_line(unknown[0])!r}")
     if "model" not in content:
         raise ConfigError(f"{origin}: no 'model' is given")
     return check_config(RunConfig(**content), f"{origin}: ")
@@ -246,6 +248,8 @@ def _check_together(config: RunConfig) -> None:
     kind = config.spec.kind
     if config.validation_rows is not None and (kind == "graph" or config.data == "circle"):
         raise ConfigError("--validation-rows: only image sets and one's own rows have a choice")
+    if config.hidden is not None and len(config.hidden) > _MOST_LAYERS:
+        raise ConfigError(f"--hidden: expected at most {_MOST_LAYERS} widths")
     families = [*config.spec.latents]
     if config.latent is not None:
         factors = parse_latent(config.latent)
@@ -270,4 +274,5 @@ def _check_together(config: RunConfig) -> None:
 
 def _known_model(model: Any) -> None:
     if not isinstance(model, str) or model not in MODELS:
-        raise ConfigError(f"unknown model {model!r}: expected one of {', '.join(MODELS)}")
+        shown = reprlib.repr(model)
+        raise ConfigError(f"unknown model {shown}: expected one of {', '.join(MODELS)}")

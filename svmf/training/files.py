@@ -57,12 +57,14 @@ def read_file(path: Path, limit: int | None = None) -> bytes | None:
 
 
 def require_regular(path: Path, descriptor: int | None = None) -> None:
-    """Refuses anything else; a file that does not exist yet is fine."""
+    """Refuses anything else, links to other files too; one that does not exist yet is fine."""
     with named_trouble(path, "cannot be read"):
         try:
-            status = os.stat(path if descriptor is None else descriptor)
+            status = os.lstat(path) if descriptor is None else os.fstat(descriptor)
         except FileNotFoundError:
             return
+    if stat.S_ISLNK(status.st_mode):
+        raise RunError(f"{path}: a symbolic link; what it points to is not written to")
     if not stat.S_ISREG(status.st_mode):
         raise RunError(f"{path}: not a regular file")
 

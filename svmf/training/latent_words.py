@@ -3,7 +3,7 @@
 
 import re
 
-from svmf.errors import ConfigError
+from svmf.errors import ConfigError, one_line
 
 LETTERS = {
     "s": "spherical",
@@ -24,12 +24,12 @@ def parse_latent(words: str) -> list[tuple[str, int]]:
         if match is None:
             raise ConfigError(
                 "--latent: expected factors such as s10x4+n5 (s sphere, n Gaussian, p power "
-                f"spherical, c spherical Cauchy, f flow; d; x how many), got {words!r}"
+                f"spherical, c spherical Cauchy, f flow; d; x how many), got {one_line(words)!r}"
             )
         factors += [(LETTERS[match[1]], int(match[2]))] * int(match[3] or 1)
     if len(factors) > _MOST_FACTORS or sum(d for _, d in factors) > 100_000:
         raise ConfigError(
             f"--latent: expected at most {_MOST_FACTORS} factors and d of 100000 in all, "
-            f"got {words!r}"
+            f"got {one_line(words)!r}"
         )
     return factors

@@ -8,6 +8,7 @@ annotation; one that is not known here is an error when the class is first used.
 import argparse
 import dataclasses
 import math
+import reprlib
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
-from svmf.errors import ConfigError
+from svmf.errors import ConfigError, one_line
 
 _METADATA = "svmf"
 
@@ -148,7 +149,8 @@ class Option:
         return value if isinstance(value, (int, float)) else float(value)
 
     def _wrong_type(self, wanted: str, value: Any, origin: str) -> ConfigError:
-        shown = repr(value) if len(repr(value)) <= 80 else repr(value)[:77] + "..."
+        # a list of a stranger's may be deep, or hold itself many times over
+        shown = one_line(reprlib.repr(value), 80)
         return ConfigError(f"{origin}option {self.name!r} must be {wanted}, got {shown}")
 
 

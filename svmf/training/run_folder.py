@@ -16,14 +16,14 @@ import io
 import json
 import os
 import shutil
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from svmf.errors import RunError
+from svmf.errors import RunError, one_line
+from svmf.training.checkpoint_archive import check_archive
 from svmf.training.config import RunConfig, config_from_json
 from svmf.training.files import (
     FileLock,
@@ -156,13 +156,13 @@ class RunFolder:
         if content is None:
             return None
         try:
-            _check_archive(content)
+            check_archive(content)
             state = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
         except Exception as error:  # torch raises many kinds for a file that is not its own
-            first_line = str(error).strip().splitlines()[0] if str(error).strip() else ""
+            first = (str(error).strip().splitlines() or [""])[0]
             raise RunError(
                 f"{self.checkpoint_path}: not a readable checkpoint: "
-                f"{type(error).__name__}: {first_line}"
+                f"{type(error).__name__}: {one_line(first, 200)}"
             ) from error
         if not isinstance(state, dict) or state.get("format") != 1:
             raise RunError(f"{self.checkpoint_path}: not a checkpoint of this program")
@@ -233,15 +233,3 @@ def _json_lines(path: Path, content: bytes) -> Iterator[dict[str, Any]]:
         if not isinstance(record, dict):
             raise RunError(f"{path}, line {number}: expected a JSON object")
         yield record
-
-
-def _check_archive(content: bytes) -> None:
-    """Refuses a checkpoint that would unpack to more than its own size, or whose bytes changed."""
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        entries = archive.infolist()
-        stored = all(entry.compress_type == zipfile.ZIP_STORED for entry in entries)
-        if not stored or sum(entry.file_size for entry in entries) > len(content):
-            raise ValueError("unpacks to more than its size")
-        damaged = archive.testzip()
-        if damaged is not None:
-            raise ValueError(f"wrong checksum of {damaged}")

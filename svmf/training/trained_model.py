@@ -7,7 +7,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from svmf.training.checked import Part
+from svmf.errors import RunError, one_line
+from svmf.training.checked import Part, weights_like
 from svmf.training.checkpoint import best_model, load_best
 from svmf.training.config import RunConfig
 from svmf.training.environment import RunEnvironment
@@ -33,15 +34,25 @@ def load_model(
     >>> model.sample(5).shape  # doctest: +SKIP
     torch.Size([5, 64])
     """
+    if not (model is None or isinstance(model, nn.Module)):
+        raise RunError(f"load_model: expected `model` to be a module, got {type(model).__name__}")
     folder = RunFolder(run)
     config = folder.read_config()
     if config.spec.kind == "graph" and model is None:
         with RunEnvironment(config) as processes:
-            return trained(make_task(config, processes), folder).to(device)
+            return _placed(trained(make_task(config, processes), folder), device)
     made, _ = best_model(
         folder, config, lambda state: _built(config, state) if model is None else model
     )
-    return _finished(made, config, folder).to(device)
+    return _placed(_finished(made, config, folder), device)
+
+
+def _placed(model: nn.Module, device: str | torch.device) -> nn.Module:
+    try:
+        return model.to(device)
+    except (RuntimeError, AssertionError, TypeError) as error:
+        why = one_line((str(error).splitlines() or [""])[0], 200)
+        raise RunError(f"load_model: cannot use device {str(device)[:40]!r}: {why}") from error
 
 
 def trained(task: Task, folder: RunFolder) -> nn.Module:
@@ -57,8 +68,14 @@ def _finished(model: nn.Module, config: RunConfig, folder: RunFolder) -> nn.Modu
 
 
 def _built(config: RunConfig, state: Part) -> nn.Module:
-    """The model without its data: sizes are those of the stored weights, which are checked against
-    it afterwards."""
+    """The model without its data: sizes are those of the stored weights. A stranger's configuration
+    gets no memory before the weights fit it."""
+    with torch.device("meta"):
+        weights_like(_of_sizes(config, state), state["model"])
+    return _of_sizes(config, state)
+
+
+def _of_sizes(config: RunConfig, state: Part) -> nn.Module:
     if config.spec.kind == "vae":
         shape, likelihood = _rows_of(config, state)
         return build_vae(config, shape, likelihood)

@@ -125,6 +125,9 @@ def test_a_folder_of_images(tmp_path):
         (np.array([[1.0, 2.0]] * 5 + [[1.0, -1e39]] * 15), "row 5 has a value that float32 has no"),
         (torch.zeros(9, 2, dtype=torch.complex64), "expected real numbers"),
         (np.zeros((2, 3)), "2 rows are too few"),
+        (torch.eye(20).to_sparse(), "expected a dense tensor"),
+        (torch.zeros(20, 2, device="meta"), "expected a tensor with data"),
+        (np.ma.array(np.ones((20, 2)), mask=[[True, False]] * 20), "has masked values"),
     ],
 )
 def test_what_is_no_data(values, message):
@@ -183,6 +186,35 @@ def test_a_bomb_is_not_unpacked(tmp_path):
         archive.writestr("x.npy", bytes(1 << 28))
     with pytest.raises(DataError, match="times"):
         read_array(tmp_path / "x.npz")
+
+
+def test_archives_of_a_stranger_have_one_line_and_one_compression(tmp_path):
+    content = io.BytesIO()
+    np.save(content, REAL)
+    for names, method, message in (
+        (("a\nb\x1b", "q" * 60_000), zipfile.ZIP_STORED, "expected an array named x"),
+        (("a\nb\x1b" + "q" * 60_000,), zipfile.ZIP_LZMA, "another compression than deflate"),
+    ):
+        with zipfile.ZipFile(tmp_path / "x.npz", "w", method) as archive:
+            for name in names:
+                archive.writestr(f"{name}.npy", content.getvalue())
+        with pytest.raises(DataError, match=message) as caught:
+            read_array(tmp_path / "x.npz")
+        assert str(caught.value).isprintable()
+        assert len(str(caught.value)) < 500
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("text", ["a,b\n", "# 1,2\n", "a,b\n# 1,2\n\n"])
+def test_tables_without_rows(tmp_path, text):
+    (tmp_path / "x.csv").write_text(text)
+    with pytest.raises(DataError, match=r"x\.csv: (empty|has a line of names and no rows)"):
+        read_array(tmp_path / "x.csv")
+
+
+def test_a_spreadsheet_s_mark_is_no_name(tmp_path):
+    (tmp_path / "x.csv").write_text("1,2\n3,4\n", encoding="utf-8-sig")
+    assert read_array(tmp_path / "x.csv").tolist() == [[1, 2], [3, 4]]
 
 
 @pytest.mark.parametrize("name", ["x.npy", "x.npz", "x.csv"])

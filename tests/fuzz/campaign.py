@@ -40,7 +40,8 @@ class Campaign:
     def call(self, number: int) -> str:
         """Makes one call and says what it was; raises if the outcome is not allowed."""
         chance = Chance(self.seed, number)
-        torch.manual_seed(chance.random.getrandbits(60))
+        # torch.manual_seed would also note, with three tracebacks, what devices are to do later.
+        torch.default_generator.manual_seed(chance.random.getrandbits(60))
         (lane,) = chance.random.choices(self.lanes, self.weights)
         make, threads = maker(lane), torch.get_num_threads()
         try:

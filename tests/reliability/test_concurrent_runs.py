@@ -126,6 +126,24 @@ def test_links_at_our_names_are_not_followed(images: Path, tmp_path: Path) -> No
     assert victim.read_text() == "precious"
 
 
+@pytest.mark.parametrize("name", ["metrics.jsonl", "timing.jsonl"])
+@pytest.mark.parametrize("dangling", [False, True])
+def test_a_run_appends_to_no_file_elsewhere(
+    images: Path, tmp_path: Path, name: str, dangling: bool
+) -> None:
+    """A folder from a stranger may have a link where a run would append its lines."""
+    run, victim = tmp_path / "run", tmp_path / "victim"
+    start_run(tiny_config(images, 1), run)
+    content = (run / name).read_bytes()
+    if not dangling:
+        victim.write_bytes(content)
+    (run / name).unlink()
+    (run / name).symlink_to(victim)
+    with pytest.raises(RunError, match=f"{name}: a symbolic link"):
+        continue_run(run, {"epochs": 2})
+    assert not victim.exists() if dangling else victim.read_bytes() == content
+
+
 def test_temporary_names_are_new(tmp_path: Path) -> None:
     names = set()
     for _ in range(3):
