@@ -16,6 +16,7 @@ HELP = "train a model, or continue a run that was stopped"
 EXAMPLES = (
     "svmf train svae                                      # digits, no download, seconds per epoch",
     "svmf train svae --data mnist --dim 10 --threads 1",
+    "svmf train svae --data mine.npy                      # also .npz, .csv, a folder of images",
     "svmf train nvae --data /data/fashion --dim 20        # a folder of idx files",
     "svmf train svgae --data cora --lr 0.01 --dropout 0.1",
     "svmf train m1m2-sn --data mnist --dim 50 --labels 100",
