@@ -99,16 +99,16 @@ def _cosine_kappa_dim(count: int, m: float, dtype: torch.dtype, device: str) -> 
 
 
 def _rows(kinds: Sequence[str]) -> Callable[[int, float, torch.dtype, str], Arguments]:
-    """Arguments of an op of rows: unit vectors and one kappa per row, each its own."""
+    """Arguments of an op of rows: unit vectors and one kappa or rho per row, each its own."""
 
     def arguments(count: int, m: float, dtype: torch.dtype, device: str) -> Arguments:
         rows = max(1, count // int(m))
-        return tuple(
-            _unit_rows(rows, m, dtype, device, i)
-            if kind == "vector"
-            else kappa_values(rows, dtype, device).roll(i)
-            for i, kind in enumerate(kinds)
-        )
+        make = {
+            "vector": lambda i: _unit_rows(rows, m, dtype, device, i),
+            "kappa": lambda i: kappa_values(rows, dtype, device).roll(i),
+            "rho": lambda i: _random(rows, dtype, device, 0.01, 0.99),
+        }
+        return tuple(make[kind](i) for i, kind in enumerate(kinds))
 
     return arguments
 
@@ -243,7 +243,7 @@ def _from_inventory() -> Iterator[SpecialOp]:
         yield _op(name, _order_and_x, _BY_SCIPY.get(name), values=_FEW_ORDERS, parameter="v")
     for op in OF_KAPPA:
         if is_public(op.name):
-            arguments = _kappa_and_dim if op.argument == "kappa" else _length_and_dim
+            arguments = _kappa_and_dim if op.argument == "kappa" else _length_and_dim  # and rho
             yield _op(op.name, arguments, _BY_SCIPY.get(op.name), values=_FEW_DIMENSIONS)
     yield _op(PATHWISE, _cosine_kappa_dim, values=_FEW_DIMENSIONS)
     for rows_op in OF_ROWS:

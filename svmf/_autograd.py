@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Registers derivative and batching rule of every op, kind by kind (svmf/_inventory.py)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from torch import Tensor
 
@@ -9,11 +9,11 @@ from svmf import _derivatives as derivatives
 from svmf import _inventory as inventory
 from svmf import _slopes as slopes
 from svmf._dispatch import Derivative, ops
-from svmf._sampler_derivative import Sampler
+from svmf._sampler_derivative import FamilySampler, Sampler
 from svmf._vmap import all_at_once, one_by_one
 
 _ONCE = (
-    "svmf: vMF samples are differentiable once. For second derivatives through samples use "
+    "svmf: samples are differentiable once. For second derivatives through samples use "
     "svmf.reference, or torch.no_grad() around a first derivative that is meant as a constant."
 )
 _TWICE = "svmf: the fused backward pass is not differentiated; with a graph its formula is."
@@ -35,6 +35,8 @@ _ROWS: dict[str, Derivative] = {
     "householder": derivatives.Householder(),
     "_householder_backward": derivatives.NoDerivative(_TWICE),
     "vmf_log_prob": derivatives.LogProb(),
+    "spherical_cauchy_log_prob": derivatives.CauchyLogProb(),
+    "power_spherical_log_prob": derivatives.PowerLogProb(),
 }
 _SAMPLERS = (Sampler(), Sampler(has_kl=True), Sampler(has_log_ratio=True))
 
@@ -56,6 +58,13 @@ def _of_kappa(op: inventory.OfKappa) -> Derivative:
     return derivatives.OfKappa(_named_slope(op.slope))
 
 
+def _of_family(family: inventory.OfFamily) -> Iterator[tuple[str, Derivative]]:
+    sample, sample_kl = family.samplers
+    yield sample, FamilySampler(family.name, has_kl=False)
+    yield sample_kl, FamilySampler(family.name, has_kl=True)
+    yield family.backward, derivatives.NoDerivative(_ONCE)
+
+
 def _register() -> None:
     for name in inventory.BESSEL:
         for overload in (getattr(ops, name).default, getattr(ops, name).tensor):
@@ -69,6 +78,7 @@ def _register() -> None:
     for name, derivative in (
         *zip(inventory.SAMPLERS, _SAMPLERS, strict=True),
         (inventory.SAMPLER_BACKWARD, derivatives.NoDerivative(_ONCE)),
+        *(pair for family in inventory.FAMILIES for pair in _of_family(family)),
     ):
         overload = getattr(ops, name).default
         overload.register(derivative, one_by_one(overload))

@@ -75,12 +75,18 @@ def _of_rows(op: inventory.OfRows) -> Callable[..., Any]:
 
 
 def _sample(
-    op: str, loc: Tensor, kappa: Tensor, seed: Tensor, sample_shape: list[int], keep_state: bool
+    op: str,
+    loc: Tensor,
+    kappa: Tensor,
+    seed: Tensor,
+    sample_shape: list[int],
+    keep_state: bool,
+    name: str = "kappa",
 ) -> tuple[Tensor, Tensor]:
     check.check_floating(op, "loc", loc)
     check.check_vectors(op, "loc", loc)
-    check.check_pair(op, "kappa", kappa, "loc", loc)
-    check.check_row_shape(op, "kappa", kappa, "loc", loc)
+    check.check_pair(op, name, kappa, "loc", loc)
+    check.check_row_shape(op, name, kappa, "loc", loc)
     check.check_seed(op, seed, loc)
     check.check_sample_shape(op, sample_shape)
     compute = torch.float64 if loc.dtype == torch.float64 else torch.float32
@@ -133,6 +139,24 @@ def _vmf_rsample_backward(
     return _contiguous_like(loc), _contiguous_like(kappa)
 
 
+def _family_sample(family: inventory.OfFamily, with_kl: bool) -> Callable[..., Any]:
+    op, parameter = family.samplers[with_kl], family.parameter
+
+    def fake(
+        loc: Tensor, kappa: Tensor, seed: Tensor, sample_shape: list[int], keep_state: bool
+    ) -> Any:
+        z, state = _sample(op, loc, kappa, seed, sample_shape, keep_state, parameter)
+        return (z, _contiguous_like(kappa), state) if with_kl else (z, state)
+
+    return fake
+
+
+def _family_backward(
+    grad_z: Tensor, grad_kl: Tensor | None, z: Tensor, state: Tensor, loc: Tensor, kappa: Tensor
+) -> tuple[Tensor, Tensor]:
+    return _contiguous_like(loc), _contiguous_like(kappa)
+
+
 def _register(name: str, fake: Callable[..., Any]) -> None:
     for namespace in ("svmf", "svmf_kernels"):  # with and without derivatives
         torch.library.register_fake(f"{namespace}::{name}")(fake)
@@ -154,3 +178,7 @@ _samplers: tuple[Callable[..., Any], ...] = (
 )
 for _name, _fake in zip((*inventory.SAMPLERS, inventory.SAMPLER_BACKWARD), _samplers, strict=True):
     _register(_name, _fake)
+for _family in inventory.FAMILIES:
+    for _name, _with_kl in zip(_family.samplers, (False, True), strict=True):
+        _register(_name, _family_sample(_family, _with_kl))
+    _register(_family.backward, _family_backward)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 class OfKappa(NamedTuple):
-    """An op (Tensor kappa, int dim) that maps elements."""
+    """An op (Tensor kappa, int dim) that maps elements. `argument` is what it calls its tensor."""
 
     name: str
     slope: str  # the op that is its derivative, with a minus in front where the sign changes
@@ -28,9 +28,24 @@ class OfRows(NamedTuple):
     """An op of tensors with one row, or one value per row, each."""
 
     name: str
-    arguments: tuple[str, ...]  # "vector" or "kappa"
+    arguments: tuple[str, ...]  # "vector", "kappa" or "rho"
     results: tuple[str, ...] = ("kappa",)
     first: int = 0  # the argument that the others must fit
+
+
+class OfFamily(NamedTuple):
+    """The samplers of a family beside the vMF: (loc, parameter, seed, sample_shape, keep_state)."""
+
+    name: str
+    parameter: str
+
+    @property
+    def samplers(self) -> tuple[str, str]:
+        return f"{self.name}_rsample", f"{self.name}_rsample_kl"
+
+    @property
+    def backward(self) -> str:
+        return f"_{self.name}_rsample_backward"
 
 
 # What stands in the place of a slope where an op has no derivative, and is raised.
@@ -52,6 +67,36 @@ OF_KAPPA = (
     OfKappa("_vmf_kl_uniform_grad2", THIRD),
     OfKappa("vmf_entropy", "-_vmf_kl_uniform_grad"),
     OfKappa("vmf_concentration", INVERSE, 0.0, argument="mean_length"),
+    *(
+        OfKappa(name, slope, low, high, argument="rho")
+        for name, slope, low, high in (
+            ("spherical_cauchy_kl_uniform", "_spherical_cauchy_kl_uniform_grad", 0.0, math.inf),
+            (
+                "_spherical_cauchy_kl_uniform_grad",
+                "_spherical_cauchy_kl_uniform_grad2",
+                0.0,
+                math.inf,
+            ),
+            ("_spherical_cauchy_kl_uniform_grad2", THIRD, 0.0, math.inf),
+            ("spherical_cauchy_mean_length", "_spherical_cauchy_mean_length_grad", 0.0, 1.0),
+            (
+                "_spherical_cauchy_mean_length_grad",
+                "_spherical_cauchy_mean_length_grad2",
+                0.0,
+                math.inf,
+            ),
+            ("_spherical_cauchy_mean_length_grad2", THIRD, -math.inf, math.inf),
+        )
+    ),
+    OfKappa("power_spherical_kl_uniform", "_power_spherical_kl_uniform_grad", 0.0),
+    OfKappa("_power_spherical_kl_uniform_grad", "_power_spherical_kl_uniform_grad2", 0.0),
+    OfKappa("_power_spherical_kl_uniform_grad2", THIRD),
+    OfKappa("power_spherical_log_partition", "_power_spherical_log_partition_grad", high=0.0),
+    OfKappa(
+        "_power_spherical_log_partition_grad", "_power_spherical_log_partition_grad2", high=0.0
+    ),
+    OfKappa("_power_spherical_log_partition_grad2", "_power_spherical_log_partition_grad3", 0.0),
+    OfKappa("_power_spherical_log_partition_grad3", THIRD, high=0.0),
 )
 
 # (order, x): `order` is a number, or a tensor in the overload `tensor`.
@@ -93,11 +138,15 @@ OF_ROWS = (
     OfRows("householder", ("vector", "vector"), ("vector",)),
     OfRows("_householder_backward", ("vector",) * 3, ("vector",) * 2, first=1),
     OfRows("vmf_log_prob", ("vector", "vector", "kappa")),
+    OfRows("spherical_cauchy_log_prob", ("vector", "vector", "rho"), ("rho",)),
+    OfRows("power_spherical_log_prob", ("vector", "vector", "kappa")),
 )
 
 # (loc, kappa, seed, sample_shape, ..., keep_state), and their common backward pass.
 SAMPLERS = ("vmf_rsample", "vmf_rsample_kl", "vmf_rsample_with_correction")
 SAMPLER_BACKWARD = "_vmf_rsample_backward"
+
+FAMILIES = (OfFamily("spherical_cauchy", "rho"), OfFamily("power_spherical", "kappa"))
 
 # No functions of tensors to tensors: nothing to differentiate or to batch, nothing for a device.
 HOST_ONLY = {
@@ -113,6 +162,7 @@ NAMES = (
     *(op.name for op in OF_ROWS),
     *SAMPLERS,
     SAMPLER_BACKWARD,
+    *(name for family in FAMILIES for name in (*family.samplers, family.backward)),
     *HOST_ONLY,
 )
 
@@ -123,6 +173,5 @@ def is_public(name: str) -> bool:
 
 
 def public_of_kappa() -> tuple[OfKappa, ...]:
-    """The functions of kappa that users call; vmf_concentration, which takes another argument, is
-    not among them."""
+    """The functions of kappa that users call, without those of another argument."""
     return tuple(op for op in OF_KAPPA if is_public(op.name) and op.argument == "kappa")

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from svmf._derivatives import dot, total_of
 from svmf._dispatch import Derivative, ops
-from svmf._gradients import OF_ONE_SAMPLE, REJECTION
+from svmf._gradients import OF_ONE_SAMPLE, PATHWISE, REJECTION
 from svmf._torch_private import backward_is_differentiated, below_autograd, kernels_of
 
 
@@ -29,6 +29,17 @@ class Sampler(Derivative):
 
     def __init__(self, has_kl: bool = False, has_log_ratio: bool = False) -> None:
         self._has_kl, self._has_log_ratio = has_kl, has_log_ratio
+        self._kl_slope: Any = ops._vmf_kl_uniform_grad.default
+
+    def _gradient(self, options: list) -> int:
+        """The number of the estimator, from what follows (loc, kappa, seed)."""
+        return OF_ONE_SAMPLE[REJECTION] if self._has_log_ratio else options[1]
+
+    def _fused(
+        self, grad_z: Tensor, grad_kl: Any, grad_log_ratio: Any, kept: tuple, gradient: int
+    ) -> tuple[Tensor, Tensor]:
+        """The gradients in loc and kappa by the backward op."""
+        return ops._vmf_rsample_backward.default(grad_z, grad_kl, grad_log_ratio, *kept, gradient)
 
     def eager(self, kernels: Callable) -> tuple[Callable, Callable]:
         """With as little Python as there can be: at 64 rows it is most of a call. The state is kept
@@ -64,9 +75,8 @@ class Sampler(Derivative):
         super().setup(ctx, inputs, output)
 
     def keep(self, inputs: tuple, outputs: tuple) -> tuple[tuple, tuple[int, int]]:
-        loc, kappa, *rest = inputs
-        gradient = OF_ONE_SAMPLE[REJECTION] if self._has_log_ratio else rest[2]
-        return (outputs[0], outputs[-1], loc, kappa), (gradient, len(inputs))
+        loc, kappa, _, *options = inputs
+        return (outputs[0], outputs[-1], loc, kappa), (self._gradient(options), len(inputs))
 
     def vjp(self, kept: tuple, value: tuple[int, int], needs: tuple, *grads: Any) -> tuple:
         (gradient, inputs), grad_z = value, grads[0]
@@ -78,19 +88,17 @@ class Sampler(Derivative):
     def _backward(
         self, kept: tuple, gradient: int, grad_z: Any, grad_kl: Any, grad_log_ratio: Any
     ) -> tuple[Tensor | None, Tensor | None]:
-        z, state, loc, kappa = kept
+        z, _, loc, kappa = kept
         if grad_z is None and grad_kl is None and grad_log_ratio is None:
             return None, None
         if grad_kl is not None and (grad_z is None or backward_is_differentiated()):
             # The KL by its own op: alone it needs no sample, and it is differentiable twice.
-            in_kappa = grad_kl * ops._vmf_kl_uniform_grad.default(kappa, loc.shape[-1])
+            in_kappa = grad_kl * self._kl_slope(kappa, loc.shape[-1])
             grad_loc, of_sample = self._backward(kept, gradient, grad_z, None, grad_log_ratio)
             return grad_loc, total_of(in_kappa, of_sample)
         if grad_z is None:
             grad_z = torch.zeros_like(z)
-        return ops._vmf_rsample_backward.default(
-            grad_z, grad_kl, grad_log_ratio, z, state, loc, kappa, gradient
-        )
+        return self._fused(grad_z, grad_kl, grad_log_ratio, kept, gradient)
 
     def jvp(self, kept: list, value: tuple[int, int], *tangents: Any) -> tuple:
         (z, state, loc, kappa), (gradient, _) = kept, value
@@ -117,17 +125,36 @@ class Sampler(Derivative):
         if along_kappa is not None:
             along = along_kappa.expand(kappas.shape)
             ones = torch.ones_like(kappas) if self._has_log_ratio else None
-            arguments = z, state, locs, kappas, gradient
-            backward = ops._vmf_rsample_backward.default
-            _, in_w = backward(locs.contiguous(), None, None, *arguments)
+            each = z, state, locs, kappas
+            _, in_w = self._fused(locs.contiguous(), None, None, each, gradient)
             across = torch.where(below * above > 0, below * above, torch.inf).unsqueeze(-1)
             meridian = mu - w * (zs - w * mu) / across
             in_kappa = (along * in_w).unsqueeze(-1).to(wide) * meridian
             if self._has_log_ratio:
-                _, in_ratio = backward(torch.zeros_like(z), None, ones, *arguments)
+                _, in_ratio = self._fused(torch.zeros_like(z), None, ones, each, gradient)
                 other = along * in_ratio
         if self._has_kl and along_kappa is not None:
-            other = along_kappa * ops._vmf_kl_uniform_grad.default(kappa, loc.shape[-1])
+            other = along_kappa * self._kl_slope(kappa, loc.shape[-1])
         total = total_of(in_loc, in_kappa)
         along_z = None if total is None else total.to(z.dtype)
         return (along_z, other, None) if self._has_kl or self._has_log_ratio else (along_z, None)
+
+
+class FamilySampler(Sampler):
+    """The same of another family, whose samplers offer one estimator: the pathwise one."""
+
+    def __init__(self, family: str, has_kl: bool) -> None:
+        super().__init__(has_kl)
+        self._kl_slope = getattr(ops, f"_{family}_kl_uniform_grad").default
+        self._backward_op: Any = getattr(ops, f"_{family}_rsample_backward").default
+
+    def eager(self, kernels: Callable) -> tuple[Callable, Callable]:
+        return Derivative.eager(self, kernels)
+
+    def _gradient(self, options: list) -> int:
+        return OF_ONE_SAMPLE[PATHWISE]
+
+    def _fused(
+        self, grad_z: Tensor, grad_kl: Any, grad_log_ratio: Any, kept: tuple, gradient: int
+    ) -> tuple[Tensor, Tensor]:
+        return self._backward_op(grad_z, grad_kl, *kept)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Functions of the von Mises-Fisher distribution, each over one torch op (torch.ops.svmf.*).
+"""Functions of the von Mises-Fisher, the spherical Cauchy and the power spherical distribution,
+each over one torch op (torch.ops.svmf.*).
 
 m is the ambient dimension everywhere: the sphere is S^(m-1) in R^m, and `dim` is m.
 
@@ -30,6 +31,16 @@ __all__ = [
     "log_kv",
     "log_kv_order_derivative",
     "log_kve",
+    "power_spherical_kl_uniform",
+    "power_spherical_log_partition",
+    "power_spherical_log_prob",
+    "power_spherical_rsample",
+    "power_spherical_rsample_kl",
+    "spherical_cauchy_kl_uniform",
+    "spherical_cauchy_log_prob",
+    "spherical_cauchy_mean_length",
+    "spherical_cauchy_rsample",
+    "spherical_cauchy_rsample_kl",
     "vmf_concentration",
     "vmf_entropy",
     "vmf_kl",
@@ -208,8 +219,8 @@ def householder(x: Tensor, loc: Tensor) -> Tensor:
     return _ops.householder.default(x, loc)
 
 
-def _rows(op: str, loc: Tensor, kappa: Tensor) -> tuple[Tensor, Tensor]:
-    """loc [*batch, m] and kappa [*batch] with one batch shape."""
+def _rows(op: str, loc: Tensor, kappa: Tensor, name: str = "kappa") -> tuple[Tensor, Tensor]:
+    """loc [*batch, m] and kappa [*batch], which messages call `name`, with one batch shape."""
     try:
         if kappa.dtype != loc.dtype:
             loc, kappa = _one_type(loc, kappa)
@@ -217,22 +228,26 @@ def _rows(op: str, loc: Tensor, kappa: Tensor) -> tuple[Tensor, Tensor]:
             return loc, kappa
         batch = torch.broadcast_shapes(loc.shape[:-1], kappa.shape)
     except (AttributeError, RuntimeError):
-        raise _cannot_broadcast(op, loc=loc, kappa=kappa) from None
+        raise _cannot_broadcast(op, **{"loc": loc, name: kappa}) from None
     return loc.expand((*batch, *loc.shape[-1:])), kappa.expand(batch)
 
 
-def vmf_log_prob(value: Tensor, loc: Tensor, kappa: Tensor) -> Tensor:
-    """Log density at the unit vectors `value` [..., m]; batch shapes broadcast."""
+def _log_prob(op: Packet, value: Tensor, loc: Tensor, kappa: Tensor, name: str = "kappa") -> Tensor:
     try:
         value, loc, kappa = _one_type(value, loc, kappa)
         batch = torch.broadcast_shapes(value.shape[:-1], loc.shape[:-1], kappa.shape)
     except (AttributeError, RuntimeError):
-        raise _cannot_broadcast("vmf_log_prob", value=value, loc=loc, kappa=kappa) from None
-    return _ops.vmf_log_prob.default(
+        raise _cannot_broadcast(op.name, **{"value": value, "loc": loc, name: kappa}) from None
+    return op.default(
         value.expand((*batch, *value.shape[-1:])),
         loc.expand((*batch, *loc.shape[-1:])),
         kappa.expand(batch),
     )
+
+
+def vmf_log_prob(value: Tensor, loc: Tensor, kappa: Tensor) -> Tensor:
+    """Log density at the unit vectors `value` [..., m]; batch shapes broadcast."""
+    return _log_prob(_ops.vmf_log_prob, value, loc, kappa)
 
 
 def vmf_rsample(
@@ -295,9 +310,112 @@ def vmf_rsample_with_correction(
     return draw(loc, kappa, generator, sample_shape)[:2]
 
 
+def spherical_cauchy_kl_uniform(rho: Tensor, dim: int) -> Tensor:
+    """KL(spherical Cauchy(mu, rho) || uniform on the sphere), the same either way round."""
+    return _ops.spherical_cauchy_kl_uniform.default(rho, dim)
+
+
+def spherical_cauchy_mean_length(rho: Tensor, dim: int) -> Tensor:
+    """E[mu.z] of a spherical Cauchy vector."""
+    return _ops.spherical_cauchy_mean_length.default(rho, dim)
+
+
+def spherical_cauchy_log_prob(value: Tensor, loc: Tensor, rho: Tensor) -> Tensor:
+    """Log density at the unit vectors `value` [..., m]; batch shapes broadcast."""
+    return _log_prob(_ops.spherical_cauchy_log_prob, value, loc, rho, "rho")
+
+
+def spherical_cauchy_rsample(
+    loc: Tensor,
+    rho: Tensor,
+    sample_shape: Sequence[int] = (),
+    *,
+    generator: torch.Generator | None = None,
+) -> Tensor:
+    """Samples [*sample_shape, *batch, m] of the spherical Cauchy distribution, differentiable in
+    loc and rho: the Moebius map
+
+        z = (1 - rho^2) / |u + rho mu|^2 (u + rho mu) + rho mu
+
+    of a uniform vector u. loc: unit vectors [*batch, m]; rho: in [0, 1), broadcast with the batch.
+    """
+    loc, rho = _rows("spherical_cauchy_rsample", loc, rho, "rho")
+    return _ops.spherical_cauchy_rsample.default.with_new_seed(loc, rho, generator, sample_shape)[0]
+
+
+def spherical_cauchy_rsample_kl(
+    loc: Tensor,
+    rho: Tensor,
+    sample_shape: Sequence[int] = (),
+    *,
+    generator: torch.Generator | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Samples, and KL to the uniform distribution [*batch], in one op with one graph."""
+    loc, rho = _rows("spherical_cauchy_rsample_kl", loc, rho, "rho")
+    draw = _ops.spherical_cauchy_rsample_kl.default.with_new_seed
+    z, kl = draw(loc, rho, generator, sample_shape)[:2]
+    return z, kl
+
+
+def power_spherical_kl_uniform(kappa: Tensor, dim: int) -> Tensor:
+    """KL(power spherical(mu, kappa) || uniform on the sphere)."""
+    return _ops.power_spherical_kl_uniform.default(kappa, dim)
+
+
+def power_spherical_log_partition(kappa: Tensor, dim: int) -> Tensor:
+    """log E[((1 + mu.z) / 2)^kappa] for uniform z: minus it, log((1 + mu.z) / 2) times kappa, and
+    minus the log surface area make the log density."""
+    return _ops.power_spherical_log_partition.default(kappa, dim)
+
+
+def power_spherical_log_prob(value: Tensor, loc: Tensor, kappa: Tensor) -> Tensor:
+    """Log density at the unit vectors `value` [..., m]; batch shapes broadcast."""
+    return _log_prob(_ops.power_spherical_log_prob, value, loc, kappa)
+
+
+def power_spherical_rsample(
+    loc: Tensor,
+    kappa: Tensor,
+    sample_shape: Sequence[int] = (),
+    *,
+    generator: torch.Generator | None = None,
+) -> Tensor:
+    """Samples [*sample_shape, *batch, m] of the power spherical distribution, differentiable in loc
+    and kappa by implicit reparameterisation. loc: unit vectors [*batch, m]; kappa: >= 0, broadcast
+    with the batch; 0 is the uniform distribution."""
+    loc, kappa = _rows("power_spherical_rsample", loc, kappa)
+    draw = _ops.power_spherical_rsample.default.with_new_seed
+    return draw(loc, kappa, generator, sample_shape)[0]
+
+
+def power_spherical_rsample_kl(
+    loc: Tensor,
+    kappa: Tensor,
+    sample_shape: Sequence[int] = (),
+    *,
+    generator: torch.Generator | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Samples, and KL to the uniform distribution [*batch], in one op with one graph."""
+    loc, kappa = _rows("power_spherical_rsample_kl", loc, kappa)
+    draw = _ops.power_spherical_rsample_kl.default.with_new_seed
+    z, kl = draw(loc, kappa, generator, sample_shape)[:2]
+    return z, kl
+
+
 def mean_length_slope(kappa: Tensor, dim: int) -> Tensor:
     """A_m'(kappa), the variance of mu.z. For the moments of `svmf.distributions`."""
     return _ops._vmf_mean_length_grad.default(kappa, dim)
+
+
+def spherical_cauchy_mean_length_slope(rho: Tensor, dim: int) -> Tensor:
+    """The derivative of `spherical_cauchy_mean_length`: 2 E[1 - w^2] / (1 - rho^2)."""
+    return _ops._spherical_cauchy_mean_length_grad.default(rho, dim)
+
+
+def power_spherical_mean_log_half(kappa: Tensor, dim: int) -> Tensor:
+    """E[log((1 + mu.z) / 2)] of a power spherical vector: the derivative of its log partition. For
+    `PowerSpherical.fit`."""
+    return _ops._power_spherical_log_partition_grad.default(kappa, dim)
 
 
 def parameter_range(loc: Tensor, kappa: Tensor) -> tuple[float, float, float, float]:

@@ -48,6 +48,8 @@ def _cases() -> list[tuple[int, emulator.Case]]:
             cases.append((m, case))
 
     add("vmf_concentration", 0, (ROWS, 10), 1, 1)
+    for name in (*emulator.listed_ops("RHO"), *emulator.listed_ops("POWER")):
+        add(name, 0, (ROWS, 10), 1, 1)
     add("vmf_pathwise", 0, (ROWS, 10), 2, 1)
     for name in emulator.listed_ops("KAPPA"):
         add(name, 0, (ROWS, 10), 1, 1)
@@ -60,6 +62,10 @@ def _cases() -> list[tuple[int, emulator.Case]]:
         add("householder_backward", m, (ROWS, m), 3, 2)
         add("vmf_kl", m, (ROWS, m), 4, 1)
         add("vmf_log_prob", m, (ROWS, m), 3, 1)
+        for family in ("spherical_cauchy", "power_spherical"):
+            add(f"{family}_log_prob", m, (ROWS, m), 3, 1)
+            add(f"{family}_sample", m, (1, ROWS, m, 1), 2, 4, taken=(0, 0, 0, None))
+            add(f"{family}_sample_backward", m, (1, ROWS, m, 0), 8, 2)
         for kl in (0, None):
             add("vmf_sample", m, (1, ROWS, m, 1), 2, 4, taken=(0, 0, 0, kl))
         for gradient in (0, 1):

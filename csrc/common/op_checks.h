@@ -66,22 +66,23 @@ inline void check_vmf_kl(const char* op, const Tensor& loc1, const Tensor& kappa
   check_row_shape(op, "kappa2", kappa2, "loc1", loc1);
 }
 
-inline void check_vmf_log_prob(const char* op, const Tensor& value, const Tensor& loc,
-                               const Tensor& kappa) {
+// `name` is what the op calls its second parameter.
+inline void check_log_prob(const char* op, const Tensor& value, const Tensor& loc,
+                           const Tensor& kappa, const char* name = "kappa") {
   check_floating(op, "value", value);
   check_vectors(op, "value", value);
   check_pair(op, "loc", loc, "value", value);
   check_same_shape(op, "loc", loc, "value", value);
-  check_pair(op, "kappa", kappa, "value", value);
-  check_row_shape(op, "kappa", kappa, "value", value);
+  check_pair(op, name, kappa, "value", value);
+  check_row_shape(op, name, kappa, "value", value);
 }
 
-inline void check_sample(const char* op, const Tensor& loc, const Tensor& kappa,
-                         const Tensor& seed) {
+inline void check_sample(const char* op, const Tensor& loc, const Tensor& kappa, const Tensor& seed,
+                         const char* name = "kappa") {
   check_floating(op, "loc", loc);
   check_vectors(op, "loc", loc);
-  check_pair(op, "kappa", kappa, "loc", loc);
-  check_row_shape(op, "kappa", kappa, "loc", loc);
+  check_pair(op, name, kappa, "loc", loc);
+  check_row_shape(op, name, kappa, "loc", loc);
   check_seed(op, seed, loc);
 }
 
@@ -104,11 +105,12 @@ inline void check_sample_shape(const char* op, const std::vector<int64_t>& sampl
 }
 
 inline void check_sample_backward(const char* op, const Tensor& grad_z, const Tensor& z,
-                                  const Tensor& state, const Tensor& loc, const Tensor& kappa) {
+                                  const Tensor& state, const Tensor& loc, const Tensor& kappa,
+                                  const char* name = "kappa") {
   check_floating(op, "loc", loc);
   check_vectors(op, "loc", loc);
-  check_pair(op, "kappa", kappa, "loc", loc);
-  check_row_shape(op, "kappa", kappa, "loc", loc);
+  check_pair(op, name, kappa, "loc", loc);
+  check_row_shape(op, name, kappa, "loc", loc);
   check_pair(op, "z", z, "loc", loc);
   check_pair(op, "grad_z", grad_z, "z", z);
   check_same_shape(op, "grad_z", grad_z, "z", z);
@@ -132,10 +134,11 @@ inline void check_sample_backward(const char* op, const Tensor& grad_z, const Te
 // [*sample_shape, *batch], and the number of the estimator.
 inline void check_sample_gradients(const char* op, const std::optional<Tensor>& grad_kl,
                                    const std::optional<Tensor>& grad_log_ratio, const Tensor& z,
-                                   const Tensor& kappa, int64_t gradient) {
+                                   const Tensor& kappa, int64_t gradient,
+                                   const char* name = "kappa") {
   if (grad_kl) {
-    check_pair(op, "grad_kl", *grad_kl, "kappa", kappa);
-    check_same_shape(op, "grad_kl", *grad_kl, "kappa", kappa);
+    check_pair(op, "grad_kl", *grad_kl, name, kappa);
+    check_same_shape(op, "grad_kl", *grad_kl, name, kappa);
   }
   if (grad_log_ratio) {
     check_pair(op, "grad_log_ratio", *grad_log_ratio, "z", z);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the sampler's kernels are given, on every device. Row r = sample * batch + b has mean
-// direction loc[b] and concentration kappa[b]; its random words depend on (seed, r) alone.
+// direction loc[b] and concentration kappa[b] (spherical Cauchy: rho[b]); its random words depend on
+// (seed, r) alone.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +22,7 @@ struct SampleArguments {
   int64_t samples;
   int64_t batch;
   int64_t m;
+  Family family = Family::kVonMisesFisher;
 };
 
 template <class S>
@@ -38,7 +40,8 @@ struct SampleBackwardArguments {
   int64_t samples;
   int64_t batch;
   int64_t m;
-  SampleGradient gradient;
+  SampleGradient gradient;  // of the vMF
+  Family family = Family::kVonMisesFisher;
 };
 
 }  // namespace svmf

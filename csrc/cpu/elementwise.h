@@ -65,4 +65,27 @@ Tensor map_elements(const Tensor& input1, const Tensor& input2, F range) {
   return to_result_type(out, input1.scalar_type());
 }
 
+// Rows per task so that a task has about 16k elements.
+inline int64_t row_grain(int64_t m) { return std::max<int64_t>(1, 16384 / m); }
+
+// Log densities of rows of vectors; choose(kernels) is the row kernel.
+template <class F>
+Tensor log_prob_of_rows(const Tensor& value, const Tensor& loc, const Tensor& kappa, F choose) {
+  const Tensor xs = to_compute_type(value), locs = to_compute_type(loc),
+               kappas = to_compute_type(kappa);
+  const Tensor out = empty_like_contiguous(kappas);
+  const int64_t m = value.size(value.dim() - 1);
+  with_compute_type(xs, [&](auto type) {
+    using S = decltype(type);
+    const S *x = data<S>(xs), *mu = data<S>(locs), *k = data<S>(kappas);
+    S* y = mutable_data<S>(out);
+    for_ranges(kappas.numel(), std::min<int64_t>(1024, row_grain(m)),
+               [&](int64_t begin, int64_t end) {
+                 choose(row_kernels<S>())(x + begin * m, mu + begin * m, k + begin, y + begin,
+                                          end - begin, m);
+               });
+  });
+  return to_result_type(out, value.scalar_type());
+}
+
 }  // namespace svmf::cpu

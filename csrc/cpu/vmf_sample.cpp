@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // CPU ops of the sampler: vmf_rsample, vmf_rsample_kl, vmf_rsample_with_correction and their common
-// backward pass.
+// backward pass; and what the sampling ops of the other families share with them.
 //
 // z has the shape [*sample_shape, *batch, m]. What the backward pass needs of a row beside z is
 // `state` [2, *sample_shape, *batch]: 1-w and 1+w. Without `keep_state` it is empty.
@@ -12,6 +12,7 @@
 #include "common/op_checks.h"
 #include "cpu/elementwise.h"
 #include "cpu/ops.h"
+#include "cpu/sampling.h"
 
 namespace svmf::cpu {
 
@@ -34,10 +35,6 @@ void for_row_blocks(int64_t rows, int64_t m, int64_t grain, F f) {
   });
 }
 
-struct Sampled {
-  Tensor z, state;
-};
-
 // One number for all rows, as the gradient of a sum is: torch expands it.
 bool is_one_number(const Tensor& t) {
   for (int64_t i = 0; i < t.dim(); ++i) {
@@ -55,7 +52,15 @@ const S* repeated(const Tensor& number, int64_t count, std::vector<S>* values) {
 
 Sampled sample(const char* op, const Tensor& loc, const Tensor& kappa, const Tensor& seed,
                const std::vector<int64_t>& sample_shape, bool keep_state) {
-  check_sample(op, loc, kappa, seed);
+  return draw_samples(Family::kVonMisesFisher, op, loc, kappa, seed, sample_shape, keep_state);
+}
+
+}  // namespace
+
+Sampled draw_samples(Family family, const char* op, const Tensor& loc, const Tensor& kappa,
+                     const Tensor& seed, const std::vector<int64_t>& sample_shape, bool keep_state,
+                     const char* name) {
+  check_sample(op, loc, kappa, seed, name);
   check_sample_shape(op, sample_shape, loc);
   const Tensor locs = to_compute_type(loc), kappas = to_compute_type(kappa);
   const int64_t m = loc.size(loc.dim() - 1), batch = kappa.numel();
@@ -74,15 +79,14 @@ Sampled sample(const char* op, const Tensor& loc, const Tensor& kappa, const Ten
                                   nullptr,
                                   batch == 0 ? 0 : rows / batch,
                                   batch,
-                                  m};
+                                  m,
+                                  family};
     for_row_blocks(rows, m, kForwardGrain, [&](int64_t begin, int64_t end) {
       row_kernels<S>().vmf_sample(task, begin, end);
     });
   });
   return {to_result_type(z, loc.scalar_type()), state};
 }
-
-}  // namespace
 
 TwoTensors vmf_rsample(const Tensor& loc, const Tensor& kappa, const Tensor& seed,
                        std::vector<int64_t> sample_shape, int64_t /*gradient*/, bool keep_state) {
@@ -115,9 +119,17 @@ TwoTensors vmf_rsample_backward(const Tensor& grad_z, std::optional<Tensor> grad
                                 std::optional<Tensor> grad_log_ratio, const Tensor& z,
                                 const Tensor& state, const Tensor& loc, const Tensor& kappa,
                                 int64_t gradient) {
-  constexpr const char* kOp = "_vmf_rsample_backward";
-  check_sample_backward(kOp, grad_z, z, state, loc, kappa);
-  check_sample_gradients(kOp, grad_kl, grad_log_ratio, z, kappa, gradient);
+  return differentiate_samples(Family::kVonMisesFisher, "_vmf_rsample_backward", grad_z, grad_kl,
+                               grad_log_ratio, z, state, loc, kappa, gradient);
+}
+
+TwoTensors differentiate_samples(Family family, const char* op, const Tensor& grad_z,
+                                 const std::optional<Tensor>& grad_kl,
+                                 const std::optional<Tensor>& grad_log_ratio, const Tensor& z,
+                                 const Tensor& state, const Tensor& loc, const Tensor& kappa,
+                                 int64_t gradient, const char* name) {
+  check_sample_backward(op, grad_z, z, state, loc, kappa, name);
+  check_sample_gradients(op, grad_kl, grad_log_ratio, z, kappa, gradient, name);
   const Tensor grads = to_compute_type(grad_z), zs = to_compute_type(z),
                states = to_compute_type(state);
   const Tensor locs = to_compute_type(loc), kappas = to_compute_type(kappa);
@@ -145,7 +157,8 @@ TwoTensors vmf_rsample_backward(const Tensor& grad_z, std::optional<Tensor> grad
                                           samples,
                                           batch,
                                           m,
-                                          static_cast<SampleGradient>(gradient)};
+                                          static_cast<SampleGradient>(gradient),
+                                          family};
     for_row_blocks(batch, m, std::max<int64_t>(1, kBackwardGrain / std::max<int64_t>(1, samples)),
                    [&](int64_t begin, int64_t end) {
                      row_kernels<S>().vmf_sample_backward(task, begin, end);

@@ -10,13 +10,6 @@
 
 namespace svmf::cpu {
 
-namespace {
-
-// Rows per task so that a task has about 16k elements.
-int64_t row_grain(int64_t m) { return std::max<int64_t>(1, 16384 / m); }
-
-}  // namespace
-
 Tensor householder(const Tensor& x, const Tensor& loc) {
   check_householder("householder", x, loc);
   const Tensor xs = to_compute_type(x), locs = to_compute_type(loc);
@@ -70,22 +63,9 @@ Tensor vmf_kl(const Tensor& loc1, const Tensor& kappa1, const Tensor& loc2, cons
 }
 
 Tensor vmf_log_prob(const Tensor& value, const Tensor& loc, const Tensor& kappa) {
-  check_vmf_log_prob("vmf_log_prob", value, loc, kappa);
-  const Tensor xs = to_compute_type(value), locs = to_compute_type(loc),
-               kappas = to_compute_type(kappa);
-  const Tensor out = empty_like_contiguous(kappas);
-  const int64_t m = value.size(value.dim() - 1);
-  with_compute_type(xs, [&](auto type) {
-    using S = decltype(type);
-    const S *x = data<S>(xs), *mu = data<S>(locs), *k = data<S>(kappas);
-    S* y = mutable_data<S>(out);
-    for_ranges(kappas.numel(), std::min<int64_t>(1024, row_grain(m)),
-               [&](int64_t begin, int64_t end) {
-                 row_kernels<S>().vmf_log_prob(x + begin * m, mu + begin * m, k + begin, y + begin,
-                                               end - begin, m);
-               });
-  });
-  return to_result_type(out, value.scalar_type());
+  check_log_prob("vmf_log_prob", value, loc, kappa);
+  return log_prob_of_rows(value, loc, kappa,
+                          [](const auto& kernels) { return kernels.vmf_log_prob; });
 }
 
 }  // namespace svmf::cpu

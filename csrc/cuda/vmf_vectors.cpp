@@ -54,7 +54,7 @@ TwoTensors householder_backward(const Tensor& grad, const Tensor& x, const Tenso
 
 Tensor vmf_log_prob(const Tensor& value, const Tensor& loc, const Tensor& kappa) {
   constexpr const char* op = "vmf_log_prob";
-  check_vmf_log_prob(op, value, loc, kappa);
+  check_log_prob(op, value, loc, kappa);
   const Tensor xs = to_compute_type(value), locs = to_compute_type(loc),
                kappas = to_compute_type(kappa);
   const Tensor out = empty_like_contiguous(kappas);

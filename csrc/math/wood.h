@@ -131,21 +131,23 @@ SVMF_INLINE TwiceBeta<V> twice_polar(V u, V one_minus_u, V turns, ScalarOf<V> ex
   return {mul_add(twice_rho * cosine, cosine, rest), mul_add(twice_rho * sine, sine, rest)};
 }
 
+// eps of a proposal, that is (1 - cosine)/2 of a uniform vector.
+template <class V, class W, int K>
+SVMF_INLINE TwiceBeta<V> propose_beta(const PhiloxBlock<W> (&blocks)[K],
+                                      const WoodDimension<ScalarOf<V>>& dimension) {
+  if (dimension.circle) return twice_arcsine(proposal_turns<V>(blocks, 1));
+  if (dimension.median) return twice_median<V>(blocks);
+  V u, one_minus_u;
+  uniform_pair(blocks[0], 0, &u, &one_minus_u);
+  return twice_polar(u, one_minus_u, proposal_turns<V>(blocks, 1), dimension.beta_exponent);
+}
+
 // One proposal; true where it is accepted.
 template <class V, class W, int K>
 SVMF_INLINE MaskOf<V> wood_propose(const PhiloxBlock<W> (&blocks)[K],
                                    const WoodConcentration<V>& row,
                                    const WoodDimension<ScalarOf<V>>& dimension, Cosine<V>* out) {
-  TwiceBeta<V> twice;
-  if (dimension.circle) {
-    twice = twice_arcsine(proposal_turns<V>(blocks, 1));
-  } else if (dimension.median) {
-    twice = twice_median<V>(blocks);
-  } else {
-    V u, one_minus_u;
-    uniform_pair(blocks[0], 0, &u, &one_minus_u);
-    twice = twice_polar(u, one_minus_u, proposal_turns<V>(blocks, 1), dimension.beta_exponent);
-  }
+  const TwiceBeta<V> twice = propose_beta<V>(blocks, dimension);
   const V scale = V(1) / mul_add(row.b, twice.low, twice.high);  // 1/(2 D)
   const V twice_scale = scale + scale;
   *out = {row.b * twice.low * twice_scale, twice.high * twice_scale};

@@ -15,6 +15,7 @@ import torch
 
 from svmf.distributions import kl as _kl  # registers the divergences
 from svmf.distributions.hyperspherical_uniform import HypersphericalUniform
+from svmf.distributions.monte_carlo import KlEstimate, kl_monte_carlo
 from svmf.distributions.power_spherical import PowerSpherical
 from svmf.distributions.sphere_flow import SphereFlow
 from svmf.distributions.spherical_cauchy import SphericalCauchy
@@ -22,10 +23,12 @@ from svmf.distributions.von_mises_fisher import VonMisesFisher
 
 __all__ = [
     "HypersphericalUniform",
+    "KlEstimate",
     "PowerSpherical",
     "SphereFlow",
     "SphericalCauchy",
     "VonMisesFisher",
+    "kl_monte_carlo",
 ]
 
 # `torch.load` refuses classes that it does not know; these hold tensors and numbers only.

@@ -60,6 +60,28 @@ def _kl_uniform_vmf(p: HypersphericalUniform, q: VonMisesFisher) -> Tensor:
     return _broadcast(F.vmf_log_partition(q.concentration, _common_dim(p, q)), p)
 
 
+@register_kl(PowerSpherical, VonMisesFisher)
+@register_kl(SphericalCauchy, VonMisesFisher)
+def _kl_to_vmf(p: PowerSpherical | SphericalCauchy, q: VonMisesFisher) -> Tensor:
+    # KL(p || uniform) + L - kappa E[mu.z]. The mean of z is known: E[mu_q.z] = E[w] mu_p.mu_q, with
+    # the last two from their distance, which keeps the digits of close directions.
+    dim = _common_dim(p, q)
+    kappa = q.concentration.double()
+    aligned = 1 - (p.loc.double() - q.loc.double()).square().sum(-1) / 2
+    cosine = p._mean_cosine().double() * aligned
+    kl = p._kl_uniform().double() + F.vmf_log_partition(kappa, dim) - kappa * cosine
+    return kl.to(p.loc.dtype)
+
+
+@register_kl(HypersphericalUniform, PowerSpherical)
+def _kl_uniform_power_spherical(p: HypersphericalUniform, q: PowerSpherical) -> Tensor:
+    # L - kappa E[log((1 + w) / 2)], whose mean over the sphere is the slope of L at 0.
+    dim = _common_dim(p, q)
+    kappa = q.concentration
+    slope = F.power_spherical_mean_log_half(torch.zeros_like(kappa), dim)
+    return _broadcast(F.power_spherical_log_partition(kappa, dim) - kappa * slope, p)
+
+
 @register_kl(HypersphericalUniform, SphericalCauchy)
 def _kl_uniform_spherical_cauchy(p: HypersphericalUniform, q: SphericalCauchy) -> Tensor:
     _common_dim(p, q)

@@ -2,7 +2,7 @@
 """The spherical Cauchy distribution (Kato and McCullagh, Bernoulli 26 (2020) 3224).
 
 The image of the uniform distribution under a Moebius map of the sphere: no rejection, no Bessel
-functions, heavier tails than the von Mises-Fisher distribution. Plain torch, with exact gradients.
+functions, heavier tails than the von Mises-Fisher distribution.
 """
 
 from typing import Any
@@ -13,8 +13,8 @@ from torch.distributions import constraints
 from torch.types import _size
 
 from svmf import functional as F
+from svmf._sphere import log_sphere_area
 from svmf.constraints import unit_vector
-from svmf.distributions import _moebius
 from svmf.distributions._checks import check_shape
 from svmf.distributions._directional import DirectionalDistribution
 from svmf.distributions._fit import read_directions
@@ -59,27 +59,9 @@ class SphericalCauchy(DirectionalDistribution):
         self.rho = value
 
     def rsample(self, sample_shape: _size = (), *, generator: Generator | None = None) -> Tensor:
-        """Samples of shape [*sample_shape, *batch_shape, m] that carry gradients.
-
-        The Moebius map z = (1 - rho^2) / D (u + rho mu) + rho mu of a uniform vector u, with D =
-        |u + rho mu|^2: smooth in mu and rho, so that its derivative is the pathwise gradient.
-        """
-        shape = self._extended_shape(sample_shape)
-        dtype = torch.float64 if self.loc.dtype == torch.float64 else torch.float32
-        normal = torch.randn(shape, dtype=dtype, device=self.loc.device, generator=generator)
-        uniform = normal / torch.linalg.vector_norm(normal, dim=-1, keepdim=True)
-        loc, rho = self.loc.to(dtype), self.rho.to(dtype)
-        if dtype != self.loc.dtype:  # a unit vector of a narrow type has a rounded norm
-            loc = loc / torch.linalg.vector_norm(loc, dim=-1, keepdim=True)
-        minus = 1 - rho
-        # Opposite to mu, where D is small, both sums keep their digits in this form.
-        opposite = uniform + loc
-        distance = minus.square() + rho * opposite.square().sum(-1)
-        scale = (minus * (1 + rho) / distance).unsqueeze(-1)
-        centre = rho.unsqueeze(-1) * loc
-        z = scale * (opposite - minus.unsqueeze(-1) * loc) + centre
-        # There, too, the map carries the rounded norm of u off the sphere.
-        return (z / torch.linalg.vector_norm(z, dim=-1, keepdim=True)).to(self.loc.dtype)
+        """Samples of shape [*sample_shape, *batch_shape, m] that carry gradients: the Moebius map
+        of uniform vectors, smooth in mu and rho."""
+        return F.spherical_cauchy_rsample(self.loc, self.rho, sample_shape, generator=generator)
 
     def sample(self, sample_shape: _size = (), *, generator: Generator | None = None) -> Tensor:
         """Samples of shape [*sample_shape, *batch_shape, m], without gradients."""
@@ -90,21 +72,14 @@ class SphericalCauchy(DirectionalDistribution):
         """The log density at `value`, with respect to the surface measure."""
         if self._validate_args:
             self._validate_sample(value)
-        m, rho = self.loc.shape[-1], self.rho.double()
         check_shape(self, value)
-        # |z - rho mu|^2 = (1 - rho)^2 + rho |z - mu|^2: a sum of what is not negative.
-        chord = (value.double() - self.loc.double()).square().sum(-1)
-        distance = (1 - rho).square() + rho * chord
-        log_ratio = torch.log1p(-rho) + torch.log1p(rho) - distance.log()
-        uniform = F.vmf_log_norm(torch.zeros_like(rho), m)
-        return (uniform + (m - 1) * log_ratio).to(self.loc.dtype)
+        return F.spherical_cauchy_log_prob(value, self.loc, self.rho)
 
     def entropy(self) -> Tensor:
-        uniform = F.vmf_entropy(torch.zeros_like(self.rho), self.loc.shape[-1])
-        return uniform - self._kl_uniform()
+        return log_sphere_area(self.loc.shape[-1]) - self._kl_uniform()
 
     def _kl_uniform(self) -> Tensor:
-        return _moebius.kl_uniform(self.rho.double(), self.loc.shape[-1]).to(self.loc.dtype)
+        return F.spherical_cauchy_kl_uniform(self.rho, self.loc.shape[-1])
 
     def _kl_to(self, other: "SphericalCauchy") -> Tensor:
         """KL to another: Moebius maps keep it, and one of them makes `other` uniform.
@@ -118,15 +93,17 @@ class SphericalCauchy(DirectionalDistribution):
         inside = (1 - first) * (1 + first) * (1 - second) * (1 + second)
         same = apart == 0  # the square root has no derivative there; the KL has, 0
         rho = torch.where(same, 0.0, (torch.where(same, 1.0, apart) / (apart + inside)).sqrt())
-        return _moebius.kl_uniform(rho, self.loc.shape[-1]).to(self.loc.dtype)
+        rho = rho.clamp(max=1 - torch.finfo(rho.dtype).eps)  # it would round to 1
+        return F.spherical_cauchy_kl_uniform(rho, self.loc.shape[-1]).to(self.loc.dtype)
 
     def _mean_cosine(self) -> Tensor:
-        mean, _ = _moebius.cosine_moments(self.rho.double(), self.loc.shape[-1])
-        return mean.to(self.loc.dtype)
+        return F.spherical_cauchy_mean_length(self.rho, self.loc.shape[-1])
 
     def _cosine_variances(self) -> tuple[Tensor, Tensor]:
-        m = self.loc.shape[-1]
-        mean, across = _moebius.cosine_moments(self.rho.double(), m)
+        rho, m = self.rho.double(), self.loc.shape[-1]
+        mean = F.spherical_cauchy_mean_length(rho, m)
+        # At a fixed uniform vector dw/drho = 2 (1 - w^2) / (1 - rho^2).
+        across = (1 - rho) * (1 + rho) / 2 * F.spherical_cauchy_mean_length_slope(rho, m)
         along = 1 - mean.square() - across
         return along.to(self.loc.dtype), (across / (m - 1)).to(self.loc.dtype)
 

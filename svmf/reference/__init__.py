@@ -21,10 +21,11 @@ Where the published formulas break, this package breaks with them:
   reflection is taken as the identity and no gradient reaches mu.
 """
 
-from svmf.reference import bessel, density, pathwise, sampling, spherical_cauchy
+from svmf.reference import bessel, density, pathwise, power_spherical, sampling, spherical_cauchy
 from svmf.reference.bessel import *  # noqa: F403
 from svmf.reference.density import *  # noqa: F403
 from svmf.reference.pathwise import *  # noqa: F403
+from svmf.reference.power_spherical import *  # noqa: F403
 from svmf.reference.sampling import *  # noqa: F403
 from svmf.reference.spherical_cauchy import *  # noqa: F403
 
@@ -32,6 +33,7 @@ __all__ = [
     *bessel.__all__,
     *density.__all__,
     *pathwise.__all__,
+    *power_spherical.__all__,
     *sampling.__all__,
     *spherical_cauchy.__all__,
 ]

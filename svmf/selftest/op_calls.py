@@ -20,14 +20,15 @@ def calls() -> Iterator[tuple[str, Callable[..., Any], tuple, int]]:
     kappa = torch.logspace(-2, 3, ROWS, dtype=torch.float64)
     loc, other = directions(ROWS, M, 1), directions(ROWS, M, 2)
     seed = torch.tensor([1])
-    given = {"vector": (loc, other, loc.flip(0)), "kappa": (kappa, kappa.flip(0))}
+    rho = kappa / (kappa + 1)
+    given = {"vector": (loc, other, loc.flip(0)), "kappa": (kappa, kappa.flip(0)), "rho": (rho,)}
     for name in inventory.BESSEL:
         has_slope = inventory.is_public(name) and name not in inventory.BESSEL_WITHOUT_SLOPE
         yield name, getattr(ops, name).default, (2.5, kappa), 1 if has_slope else 0
         order = torch.linspace(0, 40, ROWS, dtype=torch.float64)
         yield f"{name}.tensor", getattr(ops, name).tensor, (order, kappa), 0
     for of_kappa in inventory.OF_KAPPA:
-        argument = kappa if of_kappa.argument == "kappa" else kappa / (kappa + 1)
+        argument = kappa if of_kappa.argument == "kappa" else rho
         derivatives = 1 if inventory.is_public(of_kappa.name) else 0
         yield of_kappa.name, getattr(ops, of_kappa.name).default, (argument, M), derivatives
     w = torch.linspace(-0.5, 0.9, ROWS, dtype=torch.float64)
@@ -40,6 +41,10 @@ def calls() -> Iterator[tuple[str, Callable[..., Any], tuple, int]]:
     for name in inventory.SAMPLERS:
         options = ([2], 0, True) if name != inventory.SAMPLERS[-1] else ([2], True)
         yield name, getattr(ops, name).default, (loc, kappa, seed, *options), 2
+    for family in inventory.FAMILIES:
+        (parameter,) = given[family.parameter][:1]
+        for name in family.samplers:
+            yield name, getattr(ops, name).default, (loc, parameter, seed, [2], True), 2
 
 
 def place(values: tuple, device: str, dtype: torch.dtype, derivatives: int) -> list:
@@ -99,7 +104,7 @@ def check_ops(device: str) -> str:
                     theirs, units = evaluate(op, values, derivatives, "cpu", dtype), UNITS
                 elif dtype == torch.float32:
                     # Rounded arguments and, in samplers, words of another length.
-                    if name in inventory.SAMPLERS:
+                    if "_rsample" in name:
                         continue
                     rounded = tuple(
                         v.float().double() if isinstance(v, Tensor) and v.is_floating_point() else v

@@ -34,6 +34,7 @@ INVALID = (float("nan"), -1.0, float("inf"), -float("inf"))
 LOGARITHMS = (
     *("vmf_log_partition", "vmf_log_norm", "vmf_entropy"),
     *("log_iv", "log_ive", "log_kv", "log_kve", "log_iv_order_derivative"),
+    "power_spherical_log_partition",
 )
 
 
@@ -109,6 +110,119 @@ def kappas(rng: np.random.Generator, rows: int, dtype: str, invalid: bool = Fals
     if invalid and rows > 8:
         values[rng.permutation(rows)[: len(INVALID)]] = INVALID
     return values.astype(dtype)
+
+
+def rhos(rng: np.random.Generator, rows: int, dtype: str, invalid: bool = False) -> np.ndarray:
+    values = rng.uniform(0, 1, rows)
+    values[::3] = 1 - 10.0 ** rng.uniform(-5, -1, len(values[::3]))
+    if rows > 4:
+        values[rng.integers(rows)] = 0.0
+    if invalid and rows > 8:
+        values[rng.permutation(rows)[:3]] = (float("nan"), -0.5, 1.0)
+    return values.astype(dtype)
+
+
+FAMILIES_OF_SAMPLES = {"spherical_cauchy": rhos, "power_spherical": kappas}
+
+
+def family_cases(rng: np.random.Generator, dims: Sequence[int] = DIMS) -> Iterator[Comparison]:
+    """Functions and log densities of the other families."""
+    for dtype in DTYPES:
+        for kind, make in (("RHO", rhos), ("POWER", kappas)):
+            for name in listed_ops(kind):
+                for m, n in ((2, 1), (3, 77), (17, 300), (64, 129), (65, 260), (1000, 31)):
+                    parameter = make(rng, n, dtype, invalid=True)
+                    case = _case(name, dtype, (n, m), (parameter,), (n,))
+                    want = getattr(ops, name)(_tensor(parameter), m).numpy()
+                    scale = np.maximum(np.abs(want), 1.0) if name in LOGARITHMS else None
+                    # The second slopes are differences.
+                    yield Comparison(case, [want], [16 if name.endswith("2") else 4], [scale])
+        for m in dims:
+            rows = 67 if m < 40 else 35 if m < 600 else 3
+            a, b = unit_rows(rng, rows, m, dtype), unit_rows(rng, rows, m, dtype)[::-1].copy()
+            for family, make in FAMILIES_OF_SAMPLES.items():
+                name, parameter = f"{family}_log_prob", make(rng, rows, dtype, invalid=True)
+                case = _case(name, dtype, (rows, m), (a, b, parameter), (rows,))
+                want = getattr(ops, name)(*map(_tensor, (a, b, parameter))).numpy()
+                size = np.abs(parameter) if family == "power_spherical" else m
+                scale = np.maximum(np.nan_to_num(np.abs(want)), size)
+                yield Comparison(case, [want], [16], [scale])
+
+
+def family_sample_cases(
+    rng: np.random.Generator, dims: Sequence[int] = (*DIMS, 9001)
+) -> Iterator[Comparison]:
+    for family, make in FAMILIES_OF_SAMPLES.items():
+        for dtype in DTYPES:
+            for m in dims:
+                for samples, batch in _shapes(m):
+                    rows, keep = samples * batch, samples != 3
+                    loc = unit_rows(rng, batch, m, dtype)
+                    parameter = make(rng, batch, dtype, invalid=True)
+                    seed = int(rng.integers(-(2**63), 2**63 - 1))
+                    kept = rows if keep else None
+                    case = _case(
+                        f"{family}_sample",
+                        dtype,
+                        (samples, batch, m, seed),
+                        (loc, parameter),
+                        (rows * m, kept, kept, None),
+                    )
+                    z, state = getattr(ops, f"{family}_rsample")(
+                        _tensor(loc), _tensor(parameter), torch.tensor([seed]), (samples,), True
+                    )
+                    want = [z.numpy(), *(state.numpy() if keep else (None, None)), None]
+                    yield Comparison(case, want, [8, 8, 8, 0], [1.0, None, None, None])
+
+
+def family_backward_cases(
+    rng: np.random.Generator, dims: Sequence[int] = DIMS
+) -> Iterator[Comparison]:
+    for family, make in FAMILIES_OF_SAMPLES.items():
+        for dtype in DTYPES:
+            for m in dims:
+                for samples, batch in (*_shapes(m), (0, 3)):
+                    yield _family_backward(rng, family, make(rng, batch, dtype), m, samples)
+
+
+def _family_backward(
+    rng: np.random.Generator, family: str, parameter: np.ndarray, m: int, samples: int
+) -> Comparison:
+    dtype, batch = parameter.dtype.name, len(parameter)
+    loc, seed = unit_rows(rng, batch, m, dtype), torch.tensor([int(rng.integers(2**62))])
+    z, state = getattr(ops, f"{family}_rsample")(
+        _tensor(loc), _tensor(parameter), seed, (samples,), True
+    )
+    g = rng.standard_normal((samples, batch, m)).astype(dtype)
+    grad_kl = rng.standard_normal(batch).astype(dtype) if samples != 3 else None
+    inputs = (g, grad_kl, None, z.numpy(), *state.numpy(), loc, parameter)
+    case = _case(
+        f"{family}_sample_backward",
+        dtype,
+        (samples, batch, m, 0),
+        inputs,
+        (batch * m, batch),
+    )
+    want = getattr(ops, f"_{family}_rsample_backward")(
+        _tensor(g),
+        None if grad_kl is None else _tensor(grad_kl),
+        z,
+        state,
+        _tensor(loc),
+        _tensor(parameter),
+    )
+    # Sums of terms of the size of |g|, times how far z moves with the parameter.
+    norm = np.linalg.norm(g.astype(float), axis=2)
+    below, above = state.numpy().astype(float)
+    if family == "spherical_cauchy":
+        speed = 2 / (1 - parameter.astype(float) ** 2)
+    else:
+        speed = 2 / (parameter.astype(float) + (m - 1) / 2)
+    through_w = (np.sqrt(below * above) * speed * norm).sum(0)
+    slope = getattr(ops, f"_{family}_kl_uniform_grad")(_tensor(parameter), m).numpy()
+    through_kl = 0 if grad_kl is None else np.abs(grad_kl * slope)
+    scale = [np.repeat(norm.sum(0) + 1e-3, m), through_w + through_kl + 1e-30]
+    return Comparison(case, [t.numpy() for t in want], [16, 16], scale)
 
 
 def kappa_cases(rng: np.random.Generator) -> Iterator[Comparison]:
@@ -314,4 +428,7 @@ FAMILIES = {
     "distance": distance_cases,
     "sample": sample_cases,
     "sample_backward": backward_cases,
+    "families": family_cases,
+    "family_sample": family_sample_cases,
+    "family_sample_backward": family_backward_cases,
 }

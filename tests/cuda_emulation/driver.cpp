@@ -52,6 +52,12 @@ cudaError_t run(const std::string& op, Case<S>& c) {
 #define SVMF_KAPPA_OP(name, function) \
   if (op == #name)                    \
     return launch_vmf_kappa(KappaFunction::function, in[0], out[0], n[0], n[1], nullptr);
+#define SVMF_RHO_OP(name, function) \
+  if (op == #name)                  \
+    return launch_spherical_cauchy(RhoFunction::function, in[0], out[0], n[0], n[1], nullptr);
+#define SVMF_POWER_OP(name, function) \
+  if (op == #name)                    \
+    return launch_power_spherical(PowerFunction::function, in[0], out[0], n[0], n[1], nullptr);
 #include "common/ops.inc"
   if (op == "vmf_concentration")
     return launch_vmf_concentration(in[0], out[0], n[0], n[1], nullptr);
@@ -63,18 +69,29 @@ cudaError_t run(const std::string& op, Case<S>& c) {
   if (op == "householder_backward") {
     return launch_householder_backward(in[0], in[1], in[2], out[0], out[1], n[0], n[1], nullptr);
   }
-  if (op == "vmf_sample") {
+  if (op == "spherical_cauchy_log_prob")
+    return launch_spherical_cauchy_log_prob(in[0], in[1], in[2], out[0], n[0], n[1], nullptr);
+  if (op == "power_spherical_log_prob")
+    return launch_power_spherical_log_prob(in[0], in[1], in[2], out[0], n[0], n[1], nullptr);
+  if (op == "vmf_sample" || op == "spherical_cauchy_sample" || op == "power_spherical_sample") {
     const auto seed = std::make_unique<int64_t>(n[3]);
     describe("seed", seed.get());
-    return launch_vmf_sample(SampleArguments<S>{in[0], in[1], seed.get(), out[0], out[1], out[2],
-                                                out[3], n[0], n[1], n[2]},
-                             nullptr);
+    const SampleArguments<S> arguments{in[0],  in[1], seed.get(), out[0], out[1],
+                                       out[2], out[3], n[0],      n[1],   n[2]};
+    if (op == "spherical_cauchy_sample") return launch_spherical_cauchy_sample(arguments, nullptr);
+    if (op == "power_spherical_sample") return launch_power_spherical_sample(arguments, nullptr);
+    return launch_vmf_sample(arguments, nullptr);
   }
-  if (op == "vmf_sample_backward") {
-    return launch_vmf_sample_backward(
-        SampleBackwardArguments<S>{in[0], in[1], in[2], in[3], in[4], in[5], in[6], in[7], out[0],
-                                   out[1], n[0], n[1], n[2], static_cast<SampleGradient>(n[3])},
-        nullptr);
+  if (op == "vmf_sample_backward" || op == "spherical_cauchy_sample_backward" ||
+      op == "power_spherical_sample_backward") {
+    const SampleBackwardArguments<S> arguments{
+        in[0], in[1],  in[2],  in[3], in[4], in[5], in[6],
+        in[7], out[0], out[1], n[0],  n[1],  n[2],  static_cast<SampleGradient>(n[3])};
+    if (op == "spherical_cauchy_sample_backward")
+      return launch_spherical_cauchy_sample_backward(arguments, nullptr);
+    if (op == "power_spherical_sample_backward")
+      return launch_power_spherical_sample_backward(arguments, nullptr);
+    return launch_vmf_sample_backward(arguments, nullptr);
   }
   std::cerr << "driver: unknown op " << op << "\n";
   std::exit(2);

@@ -87,7 +87,7 @@ class Case:
 
 
 def listed_ops(kind: str) -> list[str]:
-    """The ops of one kind, KAPPA or BESSEL, in the list that the C++ code is made from."""
+    """The ops of one kind, such as KAPPA or BESSEL, in the list that the C++ code is made from."""
     text = (CSRC / "common" / "ops.inc").read_text()
     return re.findall(rf"^SVMF_{kind}_OP\((\w+), k", text, re.MULTILINE)
 

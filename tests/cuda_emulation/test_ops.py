@@ -10,6 +10,7 @@ import pytest
 import torch
 
 import svmf.functional  # noqa: F401  (registers the ops)
+from svmf import _inventory as inventory
 
 cpu = torch.ops.svmf
 emulated = torch.ops.svmf_emulated
@@ -54,6 +55,8 @@ def vectors(*shape: int, dtype=torch.float32) -> torch.Tensor:
 
 
 SEED = torch.tensor([11])
+FAMILY_SAMPLERS = {name for family in inventory.FAMILIES for name in family.samplers}
+FAMILY_BACKWARDS = {family.backward for family in inventory.FAMILIES}
 
 
 def arguments(name: str, overload: str, dtype: torch.dtype, layout: str) -> tuple:
@@ -80,8 +83,16 @@ def arguments(name: str, overload: str, dtype: torch.dtype, layout: str) -> tupl
         return tuple(rows() for _ in range(2 if name == "householder" else 3))
     if name == "vmf_kl":
         return rows(), values(), rows(), values()
-    if name == "vmf_log_prob":
-        return rows(), rows(), values()
+    if name.endswith("_log_prob"):
+        return rows(), rows(), values() / (6 if "cauchy" in name else 1)
+    if name.startswith(("spherical_cauchy", "_spherical_cauchy")) and "_rsample" not in name:
+        return values() / 6, m
+    if name in FAMILY_SAMPLERS:
+        return rows(), values() / 6, SEED, (2, 1), True
+    if name in FAMILY_BACKWARDS:
+        loc, rho = rows(), values() / 6
+        z, state = getattr(cpu, name[1:].removesuffix("_backward"))(loc, rho, SEED, (2,), True)
+        return torch.randn_like(z), rho.clone(), z, state, loc, rho
     if name in ("vmf_rsample", "vmf_rsample_kl"):
         return rows(), values(), SEED, (2, 1), 0, True
     if name == "vmf_rsample_with_correction":

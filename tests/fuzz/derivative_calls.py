@@ -34,6 +34,7 @@ def tame(chance: Chance, setting: Setting, kind: str) -> Tensor:
         "kappa": (uniform * 8 - 2).exp(),
         "order": uniform * 20,
         "mean_length": 0.05 + 0.85 * uniform,
+        "rho": 0.05 + 0.85 * uniform,
         "cosine": 1.6 * uniform - 0.8,
     }[kind]
 
@@ -89,7 +90,7 @@ def higher_orders(op: Op, setting: Setting, arguments: list[Tensor], place: int)
 
     x = arguments[place]
     step = STEP * x.abs().clamp(min=1e-2)
-    if "cosine" in op.kinds or "mean_length" in op.kinds:
+    if {"cosine", "mean_length", "rho"} & set(op.kinds):
         step = torch.full_like(x, STEP / 10)
     for order in (2, 3):
         try:

@@ -20,6 +20,7 @@ from svmf.compat.hyperspherical_vae.distributions import VonMisesFisher as Compa
 from svmf.constraints import UNIT_TOLERANCES
 
 Distribution = torch.distributions.Distribution
+LOG_PROBS = ("vmf_log_prob", "power_spherical_log_prob")
 DIRECTIONAL = (D.VonMisesFisher, D.VonMisesFisher, D.PowerSpherical)
 
 
@@ -141,7 +142,7 @@ def _log_prob(chance: Chance, q: Distribution) -> None:
     try:
         result = q.log_prob(value)
     except Exception as error:
-        require_documented(error, f"{name}.log_prob", "vmf_log_prob")
+        require_documented(error, f"{name}.log_prob", *LOG_PROBS)
         require(not right, f"a right value was refused: {error}")
         return
     if right:

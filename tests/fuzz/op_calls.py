@@ -78,7 +78,7 @@ def call_op(chance: Chance, op: Op) -> str:
 
 def _gradients(op: Op, setting: Setting, results: list[Tensor]) -> int:
     """How many of the results are gradients."""
-    forward = {"vmf_rsample_kl": 2, "vmf_rsample_with_correction": 2}.get(op.name, 1)
+    forward = 2 if op.name.endswith(("_rsample_kl", "_with_correction")) else 1
     return max(0, len(results) - forward)
 
 

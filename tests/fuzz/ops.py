@@ -15,7 +15,8 @@ from torch import Tensor
 import svmf.functional as F
 from svmf import _inventory as inventory
 
-SAMPLERS = inventory.SAMPLERS
+OF_FAMILIES = {name: f.parameter for f in inventory.FAMILIES for name in f.samplers}
+SAMPLERS = (*inventory.SAMPLERS, *OF_FAMILIES)
 
 
 @dataclass
@@ -71,6 +72,7 @@ def argument(chance: Chance, setting: Setting, kind: str) -> Tensor:
         "kappa": values.concentrations,
         "order": values.orders,
         "mean_length": values.fractions,
+        "rho": values.fractions,
         "cosine": values.cosines,
         "vector": values.directions,
     }
@@ -88,6 +90,10 @@ def _good_kappa(kappa: Tensor) -> Tensor:
 
 def _bad_kappa(kappa: Tensor) -> Tensor:
     return kappa.isnan() | (kappa < 0)
+
+
+def _good_rho(rho: Tensor) -> Tensor:
+    return (rho >= 0) & (rho <= 1 - eps(rho.dtype))
 
 
 def _unit_rows(vectors: Tensor, setting: Setting) -> Tensor:
@@ -113,6 +119,18 @@ def _of_kappa(low: float, high: float) -> Verify:
         _nan_where(result, _bad_kappa(kappa), "kappa")
         good = _good_kappa(kappa).flatten()
         _finite_where(result, good, "kappa")
+        inside = (result >= low) & (result <= high)
+        require(bool(inside.flatten()[good].all()), f"a value outside [{low}, {high}]")
+
+    return verify
+
+
+def _of_rho(low: float, high: float) -> Verify:
+    def verify(setting: Setting, arguments: list[Tensor], results: list[Tensor]) -> None:
+        (rho,), (result,) = arguments, results
+        _nan_where(result, ~((rho >= 0) & (rho < 1)), "rho")
+        good = _good_rho(rho).flatten()
+        _finite_where(result, good, "rho")
         inside = (result >= low) & (result <= high)
         require(bool(inside.flatten()[good].all()), f"a value outside [{low}, {high}]")
 
@@ -185,6 +203,27 @@ def _verify_log_prob(setting: Setting, arguments: list[Tensor], results: list[Te
     _finite_where(result, good, "value, loc, kappa")
 
 
+def _verify_cauchy_log_prob(
+    setting: Setting, arguments: list[Tensor], results: list[Tensor]
+) -> None:
+    (value, loc, rho), (result,) = arguments, results
+    nan = value.isnan().any(-1) | loc.isnan().any(-1) | ~((rho >= 0) & (rho < 1))
+    _nan_where(result, nan, "value, loc, rho")
+    good = _unit_rows(value, setting) & _unit_rows(loc, setting) & _good_rho(rho)
+    _finite_where(result, good, "value, loc, rho")
+
+
+def _verify_power_log_prob(
+    setting: Setting, arguments: list[Tensor], results: list[Tensor]
+) -> None:
+    (value, loc, kappa), (result,) = arguments, results
+    nan = value.isnan().any(-1) | loc.isnan().any(-1) | _bad_kappa(kappa)
+    _nan_where(result, nan, "value, loc, kappa")
+    good = _unit_rows(value, setting) & _unit_rows(loc, setting) & _good_kappa(kappa)
+    good &= (value.double() + loc.double()).square().sum(-1) > 0  # -inf at the antipode
+    _finite_where(result, good, "value, loc, kappa")
+
+
 def _verify_householder(setting: Setting, arguments: list[Tensor], results: list[Tensor]) -> None:
     (x, loc), (result,) = arguments, results
     nan = (loc.isnan().any(-1) | x.isnan().any(-1)).flatten()
@@ -195,29 +234,40 @@ def _verify_householder(setting: Setting, arguments: list[Tensor], results: list
     require(bool(((length - 1).abs() <= 64 * eps(setting.dtype)).all()), "a length changed")
 
 
-def _verify_sample(setting: Setting, arguments: list[Tensor], results: list[Tensor]) -> None:
+def _verify_sample(
+    setting: Setting, arguments: list[Tensor], results: list[Tensor], most: float = math.inf
+) -> None:
     (loc, kappa), z = arguments, results[0]
     if z.numel() == 0:
         return
-    bad = ~((kappa >= 0) & (kappa < math.inf)) | ~_finite_rows(loc)
+    bad = ~((kappa >= 0) & (kappa < most)) | ~_finite_rows(loc)
     _nan_where(z, bad, "a sample")
-    good = (_unit_rows(loc, setting) & (kappa >= 0) & (kappa < math.inf)).flatten()
+    good = (_unit_rows(loc, setting) & (kappa >= 0) & (kappa < most)).flatten()
     vectors = z[good].reshape(-1, setting.dim)
     length = torch.linalg.vector_norm(vectors.double(), dim=-1)
     require(bool(((length - 1).abs() <= 64 * eps(setting.dtype)).all()), "a sample of another norm")
+    in_domain = _good_kappa(kappa) & (kappa < most)
     for other in results[1:]:
-        _finite_where(other, _good_kappa(kappa), "KL or log_ratio")
+        _finite_where(other, in_domain, "KL or log_ratio")
+
+
+def _verify_cauchy_sample(setting: Setting, arguments: list[Tensor], results: list[Tensor]) -> None:
+    _verify_sample(setting, arguments, results, most=1.0)
 
 
 def _function_of_kappa(op: inventory.OfKappa) -> Op:
     public = inventory.is_public(op.name)
     call = getattr(F, op.name) if public else getattr(torch.ops.svmf, op.name).default
-    inverse = op.argument == "mean_length"
+    verify = {
+        "mean_length": _verify_concentration,
+        "rho": _of_rho(op.low, op.high),
+        "kappa": _of_kappa(op.low, op.high),
+    }[op.argument]
     return Op(
         op.name,
         (op.argument,),
         lambda s, t: [_column(call(t[0], s.dim))],
-        _verify_concentration if inverse else _of_kappa(op.low, op.high),
+        verify,
         (op.is_differentiable,),
         twice=public,
     )
@@ -242,6 +292,8 @@ def _bessel(name: str, order_tensor: bool) -> Op:
 VERIFY_ROWS = {
     "vmf_kl": _verify_kl,
     "vmf_log_prob": _verify_log_prob,
+    "spherical_cauchy_log_prob": _verify_cauchy_log_prob,
+    "power_spherical_log_prob": _verify_power_log_prob,
     "householder": _verify_householder,
 }
 
@@ -261,7 +313,8 @@ def _of_vectors(op: inventory.OfRows) -> Op:
 def _sampler(name: str) -> Op:
     def call(setting: Setting, tensors: list[Tensor]) -> list[Tensor]:
         generator = torch.Generator().manual_seed(setting.seed)
-        options = {} if name.endswith("correction") else {"gradient": setting.gradient}
+        has_choice = name in inventory.SAMPLERS and not name.endswith("correction")
+        options = {"gradient": setting.gradient} if has_choice else {}
         made = getattr(F, name)(*tensors, setting.sample_shape, generator=generator, **options)
         z, *others = made if isinstance(made, tuple) else (made,)
         shape = (*setting.sample_shape, *setting.batch)
@@ -269,11 +322,13 @@ def _sampler(name: str) -> Op:
         samples = math.prod(setting.sample_shape)
         if setting.rows * samples == 0:
             return [torch.empty(setting.rows, 0, dtype=setting.dtype)]
-        if name == "vmf_rsample_kl":
+        if name.endswith("_rsample_kl"):
             return [rows_first(z, setting.rows, samples), _column(others[0])]
         return [rows_first(t, setting.rows, samples) for t in (z, *others)]
 
-    return Op(name, ("vector", "kappa"), call, _verify_sample, (True, True), twice=False)
+    parameter = OF_FAMILIES.get(name, "kappa")
+    verify = _verify_cauchy_sample if parameter == "rho" else _verify_sample
+    return Op(name, ("vector", parameter), call, verify, (True, True), twice=False)
 
 
 def _nothing(_: Setting, arguments: list[Tensor], results: list[Tensor]) -> None:

@@ -46,6 +46,10 @@ def mean_lengths(dtype: torch.dtype) -> tuple[Tensor]:
     return (torch.tensor([0.01, 0.2, 0.45, 0.7, 0.85, 0.97, 0.995], dtype=dtype),)
 
 
+def rhos(dtype: torch.dtype) -> tuple[Tensor]:
+    return (torch.tensor([0.01, 0.2, 0.45, 0.7, 0.85, 0.97, 0.995], dtype=dtype),)
+
+
 def orders_and_x(dtype: torch.dtype) -> tuple[Tensor, Tensor]:
     return (
         torch.tensor([0.0, 0.3, 0.5, 2.0, 5.5, 31.7, 50.2], dtype=dtype),
@@ -127,11 +131,18 @@ def _vectors(name: str, dim: int) -> Case:
     arguments: dict[str, Arguments] = {
         "vmf_kl": two_distributions,
         "householder": lambda dtype: (directions(7, dim, dtype, 1), directions(7, dim, dtype, 2)),
-        "vmf_log_prob": lambda dtype: (
-            directions(7, dim, dtype, 1),
-            directions(7, dim, dtype, 2),
-            *kappas(dtype),
-        ),
+        **{
+            name: lambda dtype, parameter=parameter: (
+                directions(7, dim, dtype, 1),
+                directions(7, dim, dtype, 2),
+                *parameter(dtype),
+            )
+            for name, parameter in (
+                ("vmf_log_prob", kappas),
+                ("spherical_cauchy_log_prob", rhos),
+                ("power_spherical_log_prob", kappas),
+            )
+        },
     }
     return Case(
         f"{name}-{dim}",
@@ -144,6 +155,9 @@ def _vectors(name: str, dim: int) -> Case:
     )
 
 
+OF_RHO = tuple(
+    op.name for op in inventory.OF_KAPPA if inventory.is_public(op.name) and op.argument == "rho"
+)
 OF_KAPPA = tuple(op.name for op in inventory.public_of_kappa())
 BESSEL = tuple(filter(inventory.is_public, inventory.BESSEL))
 OF_VECTORS = tuple(op.name for op in inventory.OF_ROWS if inventory.is_public(op.name))
@@ -152,6 +166,7 @@ CASES = (
     *(_bessel(name, order) for name in BESSEL for order in (0.3, 1.0, 40.5)),
     *(_bessel_orders(name) for name in BESSEL),
     *(_function_of_kappa(name, dim) for name in OF_KAPPA for dim in (3, 10, 100)),
+    *(_function_of_kappa(name, dim, rhos) for name in OF_RHO for dim in (3, 10, 100)),
     *(_function_of_kappa("vmf_concentration", dim, mean_lengths) for dim in (2, 10, 100)),
     *(_pathwise(dim) for dim in (2, 3, 10, 100)),
     *(_vectors(name, dim) for name in OF_VECTORS for dim in (2, 3, 10)),

@@ -92,6 +92,29 @@ MISTAKES = {
         lambda: ops.vmf_log_prob(ones(3, 4), ones(3, 4), ones(4)),
         "vmf_log_prob: expected `kappa` with one value per row of `value` [3, 4], got shape [4]",
     ),
+    "integer rho": (
+        lambda: F.spherical_cauchy_kl_uniform(ones(3, dtype=torch.int64), 5),
+        f"spherical_cauchy_kl_uniform: expected `rho` of dtype {FLOATING}, got torch.int64",
+    ),
+    "small dim of another family": (
+        lambda: F.power_spherical_kl_uniform(ones(3), 1),
+        "power_spherical_kl_uniform: expected `dim` to be at least 2, got 1",
+    ),
+    "shape of rho in the op": (
+        lambda: ops.spherical_cauchy_log_prob(ones(3, 4), ones(3, 4), ones(4)),
+        "spherical_cauchy_log_prob: expected `rho` with one value per row of `value` [3, 4], "
+        "got shape [4]",
+    ),
+    "dtype of rho": (
+        lambda: F.spherical_cauchy_rsample(ones(3, 4), ones(3, dtype=torch.float64)),
+        "spherical_cauchy_rsample: expected `rho` of the dtype of `loc` (torch.float32), "
+        "got torch.float64",
+    ),
+    "vectors of one component, power spherical": (
+        lambda: F.power_spherical_rsample_kl(ones(3, 1), ones(3)),
+        "power_spherical_rsample_kl: expected `loc` of shape [..., m] with m at least 2, "
+        "got [3, 1]",
+    ),
     "shape of order in the op": (
         lambda: ops.log_iv.tensor(ones(2, 3), ones(3)),
         "log_iv: expected `order` of the shape of `x` [3], got [2, 3]",

@@ -111,6 +111,12 @@ SAMPLERS = {
     "pathwise": lambda loc, k: ops.vmf_rsample(loc, k, SEED, [3], 0, True)[0],
     "rejection": lambda loc, k: ops.vmf_rsample(loc, k, SEED, [3], 1, True)[0],
     "kl": lambda loc, k: ops.vmf_rsample_kl(loc, k, SEED, [3], 0, True)[:2],
+    "cauchy": lambda loc, k: ops.spherical_cauchy_rsample(loc, k / (k + 1), SEED, [3], True)[0],
+    "cauchy kl": lambda loc, k: ops.spherical_cauchy_rsample_kl(loc, k / (k + 1), SEED, [3], True)[
+        :2
+    ],
+    "power": lambda loc, k: ops.power_spherical_rsample(loc, k, SEED, [3], True)[0],
+    "power kl": lambda loc, k: ops.power_spherical_rsample_kl(loc, k, SEED, [3], True)[:2],
     "correction": lambda loc, k: ops.vmf_rsample_with_correction(loc, k, SEED, [3], True)[:2],
 }
 

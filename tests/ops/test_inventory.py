@@ -21,6 +21,7 @@ OVERLOADS = [
     for s in SCHEMAS
 ]
 OF_DEVICES = [pair for pair in OVERLOADS if pair[0] not in inventory.HOST_ONLY]
+SAMPLERS = {*inventory.SAMPLERS, *(n for f in inventory.FAMILIES for n in f.samplers)}
 CSRC = (PROJECT / "csrc" / "common" / "ops.inc").read_text()
 
 
@@ -39,13 +40,16 @@ def test_the_python_inventory_names_every_schema_once() -> None:
 
 def test_the_cpp_inventory_names_the_same() -> None:
     of_kappa = re.findall(r"^SVMF_KAPPA_OP\((\w+),", CSRC, re.MULTILINE)
+    of_rho = re.findall(r"^SVMF_RHO_OP\((\w+),", CSRC, re.MULTILINE)
+    of_power = re.findall(r"^SVMF_POWER_OP\((\w+),", CSRC, re.MULTILINE)
     bessel = re.findall(r"^SVMF_BESSEL_OP\((\w+),", CSRC, re.MULTILINE)
     others = re.findall(r'^SVMF_OP\("(\w+)"', CSRC, re.MULTILINE)
     assert sorted(bessel) == sorted(inventory.BESSEL)
-    inverse = {op.name for op in inventory.OF_KAPPA if op.argument != "kappa"}
-    assert set(of_kappa) == {op.name for op in inventory.OF_KAPPA} - inverse
+    inverse = {op.name for op in inventory.OF_KAPPA if op.argument == "mean_length"}
+    assert {*of_kappa, *of_rho, *of_power} == {op.name for op in inventory.OF_KAPPA} - inverse
+    assert set(of_rho) == {op.name for op in inventory.OF_KAPPA if op.argument == "rho"}
     # SVMF_OP, and what is made from it, is registered for the CPU and for CUDA alike.
-    assert {*of_kappa, *bessel, *others} == {name for name, _ in OF_DEVICES}
+    assert {*of_kappa, *of_rho, *of_power, *bessel, *others} == {name for name, _ in OF_DEVICES}
 
 
 @pytest.mark.parametrize(("name", "overload"), OF_DEVICES, ids=[o for _, o in OF_DEVICES])
@@ -62,7 +66,7 @@ def test_op_is_complete(name: str, overload: str) -> None:
         assert name in reference.__all__, "not a name of svmf.reference"
         assert name in {op.name for op in FUZZED}, "not fuzzed"
         tested = {case.op.name().removeprefix("svmf::") for case in CASES}
-        assert name in inventory.SAMPLERS or {name, f"{name}.tensor"} & tested, "no test case"
+        assert name in SAMPLERS or {name, f"{name}.tensor"} & tested, "no test case"
     else:
         # A part of a public op is reached through its derivatives, and tested with them.
         assert any(name[1:].startswith(public) for public in F.__all__), "part of no public op"

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "math/cosine_laws.h"
 #include "math/row_counters.h"
-#include "math/wood.h"
 #include "simd/twin.h"
 
 namespace svmf {
@@ -24,8 +24,9 @@ struct CosineChunk {
                                       // sign it takes (m = 2)
 };
 
-template <class S>
+template <Family kFamily, class S>
 class CosineSampler {
+  using Law = CosineLaw<kFamily>;
   using V = Twin<RowVec<S>>;
   static constexpr int kWidth = Lanes<V>::kWidth;
   static constexpr int kBlocks = kBlocksPerProposal<S>;
@@ -38,17 +39,13 @@ class CosineSampler {
 
   // Fills below, above and side of the rows first_row ... first_row + count from their kappa.
   void draw(CosineChunk<S>* chunk, int64_t first_row, int count) {
-    for (int i = count; i % kWidth != 0; ++i) chunk->kappa[i] = S(1);
+    for (int i = count; i % kWidth != 0; ++i) chunk->kappa[i] = S(0.5);
     if (m_ == 3) return draw_sphere(chunk, first_row, count);
     first_proposals(chunk, first_row, count);
     for (int attempt = 1; pending_ > 0; ++attempt) retry(chunk, first_row, attempt);
   }
 
  private:
-  static SVMF_INLINE MaskOf<V> is_valid(V kappa) {
-    return (kappa >= V(0)) & (kappa < infinity<V>());
-  }
-
   static SVMF_INLINE Cosine<V> nan_unless(MaskOf<V> valid, const Cosine<V>& c) {
     return {select(valid, c.below, not_a_number<V>()), select(valid, c.above, not_a_number<V>())};
   }
@@ -61,7 +58,7 @@ class CosineSampler {
       V u, v;
       uniform_pair(blocks[0], 0, &u, &v);
       const V kappa = V::load(chunk->kappa + i);
-      const Cosine<V> c = nan_unless(is_valid(kappa), sphere_cosine(u, v, kappa));
+      const Cosine<V> c = nan_unless(Law::is_valid(kappa), Law::on_sphere(u, v, kappa));
       c.below.store(chunk->below + i);
       c.above.store(chunk->above + i);
       uniform_turns<V>(blocks[0], 1).store(chunk->side + i);
@@ -94,7 +91,7 @@ class CosineSampler {
       return;
     }
     Words(0).store(waiting_ + count);
-    V(1).store(waiting_kappa_ + count);
+    V(S(0.5)).store(waiting_kappa_ + count);
     for (int i = 0; i < count; i += kWidth) {
       const Words index = Words::load(waiting_ + i);
       const V kappa = V::load(waiting_kappa_ + i);
@@ -134,8 +131,8 @@ class CosineSampler {
       blocks[b] = rows.block(static_cast<uint32_t>(attempt * kBlocks + b), kPurposeProposal);
     philox(blocks, seed_);
     Cosine<V> c;
-    const auto accepted = wood_propose(blocks, prepare_wood(kappa, dimension_), dimension_, &c);
-    const auto valid = is_valid(kappa);
+    const auto accepted = Law::propose(blocks, Law::prepare(kappa, dimension_), dimension_, &c);
+    const auto valid = Law::is_valid(kappa);
     *out = nan_unless(valid, c);
     const unsigned in_range = n >= kWidth ? ~0u >> (32 - kWidth) : (1u << n) - 1u;
     return ~bitmask(accepted | logical_not(valid)) & in_range;

@@ -12,10 +12,21 @@ namespace {
 template <class S>
 constexpr RowKernels<S> collect() {
   return {
-      &vmf_kappa_rows<S>,         &log_bessel_rows<S>,           &log_bessel_orders_rows<S>,
-      &vmf_concentration_rows<S>, &vmf_pathwise_rows<S>,         &vmf_kl_rows<S>,
-      &householder_rows<S>,       &householder_backward_rows<S>, &vmf_log_prob_rows<S>,
-      &vmf_sample_rows<S>,        &vmf_sample_backward_rows<S>,
+      &vmf_kappa_rows<S>,
+      &log_bessel_rows<S>,
+      &log_bessel_orders_rows<S>,
+      &vmf_concentration_rows<S>,
+      &vmf_pathwise_rows<S>,
+      &vmf_kl_rows<S>,
+      &householder_rows<S>,
+      &householder_backward_rows<S>,
+      &vmf_log_prob_rows<S>,
+      &spherical_cauchy_rows<S>,
+      &spherical_cauchy_log_prob_rows<S>,
+      &power_spherical_rows<S>,
+      &power_spherical_log_prob_rows<S>,
+      &vmf_sample_rows<S>,
+      &vmf_sample_backward_rows<S>,
   };
 }
 

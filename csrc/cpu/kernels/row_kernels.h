@@ -33,7 +33,17 @@ struct RowKernels {
   // out[i] = log density of value[i], rows of m.
   void (*vmf_log_prob)(const Scalar* value, const Scalar* loc, const Scalar* kappa, Scalar* out,
                        int64_t rows, int64_t m);
-  // Samples begin ... end of a task; their gradient, rows begin ... end of the batch.
+  // The same of the other families: functions of one parameter for one m, and log densities.
+  void (*spherical_cauchy)(RhoFunction function, const Scalar* rho, Scalar* out, int64_t n,
+                           int64_t m);
+  void (*spherical_cauchy_log_prob)(const Scalar* value, const Scalar* loc, const Scalar* rho,
+                                    Scalar* out, int64_t rows, int64_t m);
+  void (*power_spherical)(PowerFunction function, const Scalar* kappa, Scalar* out, int64_t n,
+                          int64_t m);
+  void (*power_spherical_log_prob)(const Scalar* value, const Scalar* loc, const Scalar* kappa,
+                                   Scalar* out, int64_t rows, int64_t m);
+  // Samples begin ... end of a task of any family; their gradient, rows begin ... end of the
+  // batch.
   void (*vmf_sample)(const SampleArguments<Scalar>& task, int64_t begin, int64_t end);
   void (*vmf_sample_backward)(const SampleBackwardArguments<Scalar>& task, int64_t begin,
                               int64_t end);

@@ -33,6 +33,16 @@ template <class S>
 void vmf_log_prob_rows(const S* value, const S* loc, const S* kappa, S* out, int64_t rows,
                        int64_t m);
 template <class S>
+void spherical_cauchy_rows(RhoFunction function, const S* rho, S* out, int64_t n, int64_t m);
+template <class S>
+void spherical_cauchy_log_prob_rows(const S* value, const S* loc, const S* rho, S* out,
+                                    int64_t rows, int64_t m);
+template <class S>
+void power_spherical_rows(PowerFunction function, const S* kappa, S* out, int64_t n, int64_t m);
+template <class S>
+void power_spherical_log_prob_rows(const S* value, const S* loc, const S* kappa, S* out,
+                                   int64_t rows, int64_t m);
+template <class S>
 void vmf_sample_rows(const SampleArguments<S>& task, int64_t begin, int64_t end);
 template <class S>
 void vmf_sample_backward_rows(const SampleBackwardArguments<S>& task, int64_t begin, int64_t end);
@@ -51,6 +61,26 @@ SVMF_INLINE S squared_distance(const S* a, const S* b, int64_t m) {
   S total = sum_lanes(sum);
   for (; j < m; ++j) total += (a[j] - b[j]) * (a[j] - b[j]);
   return total;
+}
+
+// |a - b|^2 and |a + b|^2 of two rows.
+template <class S>
+SVMF_INLINE void squared_distances(const S* a, const S* b, int64_t m, S* apart, S* opposite) {
+  using V = RowVec<S>;
+  constexpr int64_t kWidth = Lanes<V>::kWidth;
+  V difference_sum(0), sum_sum(0);
+  int64_t j = 0;
+  for (; j + kWidth <= m; j += kWidth) {
+    const V x = V::load(a + j), y = V::load(b + j), difference = x - y, sum = x + y;
+    difference_sum = mul_add(difference, difference, difference_sum);
+    sum_sum = mul_add(sum, sum, sum_sum);
+  }
+  *apart = sum_lanes(difference_sum);
+  *opposite = sum_lanes(sum_sum);
+  for (; j < m; ++j) {
+    *apart += (a[j] - b[j]) * (a[j] - b[j]);
+    *opposite += (a[j] + b[j]) * (a[j] + b[j]);
+  }
 }
 
 // out[i] = f(x[i]), two registers at a time; the tail is padded with 1, which every function here

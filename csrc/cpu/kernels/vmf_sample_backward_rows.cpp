@@ -6,20 +6,17 @@
 //     beta = (w - sigma z_0)/d,   gamma = (sigma G_0 - G.mu)/d,
 //     grad mu    = beta G + gamma (z - beta mu),
 //     grad kappa = dw/dkappa (G.(mu - z) + (1-w) G.z)/(1-w^2),
-// both summed over the samples of a row; grad kappa also has the KL's and the correction's part.
+// both summed over the samples of a row; grad kappa also has the KL's and the correction's part. The
+// families differ in dw/dkappa and in the KL alone (csrc/cpu/kernels/cosine_slopes.h).
 //
 // A group of 2N rows shares the scalar work (lane = row, two registers). Few columns: all of it
 // runs lane = row, with transposes. Many columns: the vectors' part runs along the rows.
 #include <algorithm>
 
-#include "common/pathwise_tables.h"
+#include "cpu/kernels/cosine_slopes.h"
 #include "cpu/kernels/rows.h"
 #include "cpu/kernels/tiles.h"
 #include "math/reflection.h"
-#include "math/vmf_pathwise.h"
-#include "math/wood.h"
-#include "math/wood_gradients.h"
-#include "simd/twin.h"
 
 namespace svmf {
 inline namespace SVMF_ISA {
@@ -34,8 +31,8 @@ class SampleBackward {
   static constexpr int kGroup = 2 * kWidth;
 
  public:
-  explicit SampleBackward(const SampleBackwardArguments<S>& task)
-      : task_(task), table_(make_vmf_table<S>(task.m)), pathwise_(pathwise_table<S>(task.m)) {}
+  SampleBackward(const SampleBackwardArguments<S>& task, const CosineSlopes<S>& slopes)
+      : task_(task), slopes_(slopes) {}
 
   void run(int64_t begin, int64_t end) {
     with_columns<S>(task_.m, [&](auto columns) {
@@ -57,8 +54,9 @@ class SampleBackward {
     const Pair kappa = Pair::load_first(task_.kappa + b, n, S(1));
     Pair grad_kappa(0);
     if (task_.grad_kl != nullptr) {
-      grad_kappa = Pair::load_first(task_.grad_kl + b, n, S(0)) *
-                   evaluate_kappa_function<KappaFunction::kKlUniformGrad>(kappa, table_);
+      Pair slope;
+      slopes_.of_kl(kappa, &slope);
+      grad_kappa = Pair::load_first(task_.grad_kl + b, n, S(0)) * slope;
     }
     if constexpr (kColumns != 0)
       few_columns<kColumns>(b, n, kappa, &grad_kappa, grad_end);
@@ -73,18 +71,15 @@ class SampleBackward {
                                                    Pair* grad_kappa) {
     const Cosine<Pair> c{Pair::load_first(task_.below + row, n, S(1)),
                          Pair::load_first(task_.above + row, n, S(1))};
-    // m = 3 is drawn by inversion: the derivative through the proposal is the pathwise one, and
-    // nothing needs correction.
-    const bool pathwise = task_.gradient == SampleGradient::kPathwise || task_.m == 3;
-    const Pair derivative = pathwise
-                                ? pathwise_derivative(c.below, c.above, kappa, table_, pathwise_)
-                                : rejection_derivative(c.below, c.above, kappa, Pair(table_.nu));
-    if (task_.grad_log_ratio != nullptr && task_.m != 3) {
+    Pair along;
+    slopes_.along_meridian(c, kappa, &along);
+    if (task_.grad_log_ratio != nullptr) {
       const Pair grad = Pair::load_first(task_.grad_log_ratio + row, n, S(0));
-      *grad_kappa =
-          mul_add(grad, log_ratio_derivative(c.below, c.above, kappa, table_), *grad_kappa);
+      Pair slope;
+      slopes_.of_log_ratio(c, kappa, &slope);
+      *grad_kappa = mul_add(grad, slope, *grad_kappa);
     }
-    return {cosine_value(c), c.below, step_along_meridian(derivative, c.below, c.above)};
+    return {cosine_value(c), c.below, along};
   }
 
   // Columns of the rows row ... row + n as lanes; `rows` rows in all stand at `base`.
@@ -203,15 +198,16 @@ class SampleBackward {
   }
 
   const SampleBackwardArguments<S>& task_;
-  VmfTable<S> table_;
-  PathwiseTable<S> pathwise_;
+  const CosineSlopes<S>& slopes_;
 };
 
 }  // namespace
 
 template <class S>
 void vmf_sample_backward_rows(const SampleBackwardArguments<S>& task, int64_t begin, int64_t end) {
-  SampleBackward<S>(task).run(begin, end);
+  with_slopes<S>(task.family, task.gradient, task.m, [&](const CosineSlopes<S>& slopes) {
+    SampleBackward<S>(task, slopes).run(begin, end);
+  });
 }
 
 template void vmf_sample_backward_rows(const SampleBackwardArguments<float>&, int64_t, int64_t);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// vMF samples, fused: random words, w, direction, norm, reflection, one write of z.
+// vMF samples, fused: random words, w, direction, norm, reflection, one write of z. The other
+// families differ in the law of w alone (csrc/math/cosine_laws.h).
 //
 // A range of rows is cut into chunks of kCosineChunk. N is the number of lanes of a register; r0 is
 // the first row of a group of N.
@@ -318,12 +319,10 @@ void load_kappa(const SampleArguments<S>& task, int64_t row, int count, CosineCh
   }
 }
 
-}  // namespace
-
-template <class S>
-void vmf_sample_rows(const SampleArguments<S>& task, int64_t begin, int64_t end) {
+template <Family kFamily, class S>
+void sample_family(const SampleArguments<S>& task, int64_t begin, int64_t end) {
   CosineChunk<S> chunk;
-  CosineSampler<S> cosines(task.m, static_cast<uint64_t>(*task.seed));
+  CosineSampler<kFamily, S> cosines(task.m, static_cast<uint64_t>(*task.seed));
   VectorWriter<S> vectors(task);
   for (int64_t row = begin; row < end; row += kCosineChunk) {
     const int count = static_cast<int>(std::min<int64_t>(kCosineChunk, end - row));
@@ -335,6 +334,14 @@ void vmf_sample_rows(const SampleArguments<S>& task, int64_t begin, int64_t end)
     }
     vectors.write(chunk, row, count, task.z + end * task.m);
   }
+}
+
+}  // namespace
+
+template <class S>
+void vmf_sample_rows(const SampleArguments<S>& task, int64_t begin, int64_t end) {
+  with_constant(task.family,
+                [&](auto family) { sample_family<decltype(family)::value>(task, begin, end); });
 }
 
 template void vmf_sample_rows(const SampleArguments<float>&, int64_t, int64_t);

@@ -56,4 +56,31 @@ template <class S>
 cudaError_t launch_vmf_sample_backward(const SampleBackwardArguments<S>& arguments,
                                        cudaStream_t stream);
 
+// out[i] = function(rho[i]) of the spherical Cauchy distribution in R^m; its log density; its sampler.
+template <class S>
+cudaError_t launch_spherical_cauchy(RhoFunction function, const S* rho, S* out, int64_t n,
+                                    int64_t m, cudaStream_t stream);
+template <class S>
+cudaError_t launch_spherical_cauchy_log_prob(const S* value, const S* loc, const S* rho, S* out,
+                                             int64_t rows, int64_t m, cudaStream_t stream);
+template <class S>
+cudaError_t launch_spherical_cauchy_sample(const SampleArguments<S>& arguments,
+                                           cudaStream_t stream);
+template <class S>
+cudaError_t launch_spherical_cauchy_sample_backward(const SampleBackwardArguments<S>& arguments,
+                                                    cudaStream_t stream);
+
+// out[i] = function(kappa[i]) of the power spherical distribution in R^m; its log density; its sampler.
+template <class S>
+cudaError_t launch_power_spherical(PowerFunction function, const S* kappa, S* out, int64_t n,
+                                   int64_t m, cudaStream_t stream);
+template <class S>
+cudaError_t launch_power_spherical_log_prob(const S* value, const S* loc, const S* kappa, S* out,
+                                            int64_t rows, int64_t m, cudaStream_t stream);
+template <class S>
+cudaError_t launch_power_spherical_sample(const SampleArguments<S>& arguments, cudaStream_t stream);
+template <class S>
+cudaError_t launch_power_spherical_sample_backward(const SampleBackwardArguments<S>& arguments,
+                                                   cudaStream_t stream);
+
 }  // namespace svmf

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A function of the squared distance of two rows and of their concentrations: KL between two vMF
-// distributions, the log density. A tile's distances are summed by teams, then the function runs
-// with lane = row.
+// distributions, log densities; some also take the distance from the other pole, |a + b|^2. A tile's
+// distances are summed by teams, then the function runs with lane = row.
 #pragma once
 
 #include "cuda/kernels/launch.h"
@@ -25,26 +25,41 @@ struct DistanceTask {
   int tile_rows;
 };
 
+// Functions of the squared distance alone, with the tables of the vMF.
+struct OfDistance {
+  template <class S>
+  using Table = VmfTable<S>;
+  static constexpr bool kBothPoles = false;
+  template <class S>
+  static Table<S> make(int64_t m) {
+    return make_vmf_table<S>(m);
+  }
+};
+
 // Shared memory of a block: table, distances of the tiles, exchange of sums.
-template <class S, class Team>
+template <class S, class Team, class Function>
 struct DistanceShared {
-  static constexpr size_t kTable = padded_size(sizeof(VmfTable<S>));
-  static constexpr size_t kBytes =
-      kTable + Team::kOwners * kWarpSize * sizeof(S) + Team::template exchange_bytes<S>(1);
+  static constexpr int kSums = Function::kBothPoles ? 2 : 1;
+  static constexpr size_t kTable = padded_size(sizeof(typename Function::template Table<S>));
+  static constexpr size_t kBytes = kTable + kSums * Team::kOwners * kWarpSize * sizeof(S) +
+                                   Team::template exchange_bytes<S>(kSums);
 
   __device__ static S* distances(const Team& team) {
-    return reinterpret_cast<S*>(shared_memory<char>() + kTable) + team.owner_in_block() * kWarpSize;
+    return reinterpret_cast<S*>(shared_memory<char>() + kTable) +
+           kSums * team.owner_in_block() * kWarpSize;
   }
   __device__ static S* exchange() {
-    return reinterpret_cast<S*>(shared_memory<char>() + kTable) + Team::kOwners * kWarpSize;
+    return reinterpret_cast<S*>(shared_memory<char>() + kTable) + kSums * Team::kOwners * kWarpSize;
   }
 };
 
 template <class S, class Team, class Function>
-__global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
-    row_distance_kernel(const __grid_constant__ DistanceTask<S> task,
-                        const __grid_constant__ Parameter<VmfTable<S>> parameter) {
-  using Shared = DistanceShared<S, Team>;
+__global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks) row_distance_kernel(
+    const __grid_constant__ DistanceTask<S> task,
+    const __grid_constant__ Parameter<typename Function::template Table<S>> parameter) {
+  using Shared = DistanceShared<S, Team, Function>;
+  using Table = typename Function::template Table<S>;
+  constexpr int kSums = Shared::kSums;
   const Team team(task.team_size);
   stage(parameter);
   const int64_t m = task.m;
@@ -54,19 +69,30 @@ __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
       const int slot = tile.slot(team, i);
       const int64_t offset = (tile.first + slot) * m;
       const S *const a = task.a + offset, *const b = task.b + offset;
-      S sum[1] = {S(0)};
+      S sum[kSums] = {};
       for (int64_t j = team.thread(); j < m; j += team.size()) {
         const S difference = a[j] - b[j];
         sum[0] = mul_add(difference, difference, sum[0]);
+        if constexpr (kSums == 2) {
+          const S opposite = a[j] + b[j];
+          sum[1] = mul_add(opposite, opposite, sum[1]);
+        }
       }
       team.sum(sum, Shared::exchange());
-      if (team.thread() == 0 && tile.has_row(team, i)) distances[slot] = sum[0];
+      if (team.thread() == 0 && tile.has_row(team, i)) {
+        distances[slot] = sum[0];
+        if constexpr (kSums == 2) distances[kWarpSize + slot] = sum[1];
+      }
     }
     team.sync();
     if (team.in_first_warp() && lane_in_warp() < tile.count) {
       const int lane = lane_in_warp();
       const int64_t row = tile.first + lane;
-      task.out[row] = Function::apply(task, row, distances[lane], staged<VmfTable<S>>());
+      if constexpr (kSums == 2)
+        task.out[row] = Function::apply(task, row, distances[lane], distances[kWarpSize + lane],
+                                        staged<Table>());
+      else
+        task.out[row] = Function::apply(task, row, distances[lane], staged<Table>());
     }
     team.sync();
   });
@@ -75,9 +101,10 @@ __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
 template <class Function, class Team, class S>
 cudaError_t launch_distance_team(const DistanceTask<S>& task, const TilePlan& plan,
                                  cudaStream_t stream) {
-  return launch_kernel(row_distance_kernel<S, Team, Function>, plan.blocks, plan.block,
-                       DistanceShared<S, Team>::kBytes, stream, task,
-                       Parameter<VmfTable<S>>{make_vmf_table<S>(task.m)});
+  return launch_kernel(
+      row_distance_kernel<S, Team, Function>, plan.blocks, plan.block,
+      DistanceShared<S, Team, Function>::kBytes, stream, task,
+      Parameter<typename Function::template Table<S>>{Function::template make<S>(task.m)});
 }
 
 // Function::apply(task, row, squared distance, table) for every row of the task, whose team and

@@ -8,7 +8,7 @@ namespace svmf {
 
 namespace {
 
-struct LogProb {
+struct LogProb : OfDistance {
   template <class S>
   __device__ static S apply(const DistanceTask<S>& task, int64_t row, S distance,
                             const VmfTable<S>& table) {

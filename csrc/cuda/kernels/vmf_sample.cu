@@ -6,14 +6,6 @@ namespace svmf {
 
 namespace {
 
-// Rows up to this size are parked in shared memory, the limit being what leaves room for a second
-// block.
-constexpr size_t kParkBytes = 32 * 1024;
-
-// A team's thread draws whole Philox blocks. A warp takes up to four per lane: the rest of a step
-// costs a block's many threads as much as the draws (docs/cuda.md).
-constexpr int64_t kWarpBlocks = 4 * kWarpSize;
-
 template <class S, class Team, bool kWithKl>
 cudaError_t launch(SampleTask<S> task, const TilePlan& plan, cudaStream_t stream) {
   const int rows_at_once = plan.block_team ? 1 : kWarpSize / plan.team_size;
@@ -41,11 +33,8 @@ cudaError_t launch_vmf_sample(const SampleArguments<S>& arguments, cudaStream_t 
                             arguments.batch, m, stream);
   }
   if (m > kMaxColumns) return cudaErrorInvalidValue;
-  const int64_t blocks = (m - 1 + kDrawsPerBlock<S> - 1) / kDrawsPerBlock<S>;
-  const TilePlan plan = plan_tiles(plan_team(blocks, kWarpBlocks), rows, kWarpSize);
-  const bool park = m * static_cast<int64_t>(sizeof(S)) <= static_cast<int64_t>(kParkBytes);
-  const SampleTask<S> task{arguments,      rows,           make_wood_dimension<S>(m),
-                           plan.team_size, plan.tile_rows, park ? static_cast<int>(m) : 0};
+  TilePlan plan;
+  const SampleTask<S> task = plan_sample(arguments, &plan);
   return plan.block_team ? launch_team<BlockTeam>(task, plan, stream)
          : plan.run_team ? launch_team<RunTeam>(task, plan, stream)
                          : launch_team<WarpTeam>(task, plan, stream);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // vMF samples, fused: random words, w, direction, norm, reflection, one write of z; and KL to the
 // uniform distribution for the op that wants it. Random words and formulas are those of csrc/math
-// (philox.h, wood.h, normal.h, reflection.h), as on the CPU.
+// (philox.h, wood.h, normal.h, reflection.h), as on the CPU. The other families differ in the law of
+// w alone; their KL is a kernel of its own.
 //
 // Per tile: the w of all its rows (wood_rounds.cuh), then the vectors. A thread draws whole Philox
 // blocks, that is 4 (float) or 2 (double) neighbouring columns. Short rows (RunTeam): one block per
@@ -196,13 +197,10 @@ __device__ __forceinline__ void write_kl(const SampleArguments<S>& tensors, int6
   }
 }
 
-template <class S, class Team, bool kWithKl>
-__global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
-    vmf_sample_kernel(const __grid_constant__ SampleTask<S> task,
-                      [[maybe_unused]] const __grid_constant__ SampleTable<kWithKl, S> parameter) {
+template <Family kFamily, bool kWithKl, class Team, class S>
+__device__ __forceinline__ void sample_tiles(const SampleTask<S>& task) {
   using Shared = SampleShared<S, Team, kWithKl>;
   const Team team(task.team_size);
-  if constexpr (kWithKl) stage(parameter);
   const SampleArguments<S>& tensors = task.tensors;
   const uint64_t seed = static_cast<uint64_t>(*tensors.seed);
   SampleTileRow<S>* const rows = Shared::rows(team);
@@ -213,8 +211,9 @@ __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
       const int64_t batch = tensors.samples == 1 ? number : number % tensors.batch;
       const S kappa = tensors.kappa[batch];
       const DrawnCosine<S> drawn =
-          tensors.m == 3 ? draw_on_sphere(kappa, number, seed)
-                         : draw_by_rejection(kappa, tile.first, tile.count, seed, task.dimension);
+          tensors.m == 3
+              ? draw_on_sphere<kFamily>(kappa, number, seed)
+              : draw_by_rejection<kFamily>(kappa, tile.first, tile.count, seed, task.dimension);
       if (lane < tile.count) {
         const Cosine<S>& c = drawn.cosine;
         rows[lane] = {batch, cosine_value(c), square_root(c.below * c.above), drawn.turns};
@@ -233,6 +232,37 @@ __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
         sample_row<Shared>(team, tensors, tile, i, seed, rows, task.park_stride);
     }
   });
+}
+
+template <class S, class Team, bool kWithKl>
+__global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
+    vmf_sample_kernel(const __grid_constant__ SampleTask<S> task,
+                      [[maybe_unused]] const __grid_constant__ SampleTable<kWithKl, S> parameter) {
+  if constexpr (kWithKl) stage(parameter);
+  sample_tiles<Family::kVonMisesFisher, kWithKl, Team>(task);
+}
+
+// Rows up to this size are parked in shared memory, the limit being what leaves room for a second
+// block.
+inline constexpr size_t kParkBytes = 32 * 1024;
+
+// A team's thread draws whole Philox blocks. A warp takes up to four per lane: the rest of a step
+// costs a block's many threads as much as the draws (docs/cuda.md).
+inline constexpr int64_t kWarpBlocks = 4 * kWarpSize;
+
+// The task of at least one row, and its plan. m is at most kMaxColumns.
+template <class S>
+SampleTask<S> plan_sample(const SampleArguments<S>& arguments, TilePlan* plan) {
+  const int64_t rows = arguments.samples * arguments.batch, m = arguments.m;
+  const int64_t blocks = (m - 1 + kDrawsPerBlock<S> - 1) / kDrawsPerBlock<S>;
+  *plan = plan_tiles(plan_team(blocks, kWarpBlocks), rows, kWarpSize);
+  const bool park = m * static_cast<int64_t>(sizeof(S)) <= static_cast<int64_t>(kParkBytes);
+  return {arguments,
+          rows,
+          make_wood_dimension<S>(m),
+          plan->team_size,
+          plan->tile_rows,
+          park ? static_cast<int>(m) : 0};
 }
 
 }  // namespace SVMF_ISA

@@ -14,7 +14,8 @@ cudaError_t launch_team(const BackwardTask<S>& task, const TilePlan& plan, cudaS
   if constexpr (kGradient == SampleGradient::kPathwise)
     parameter.value.pathwise = pathwise_table<S>(task.tensors.m);
   return launch_kernel(vmf_sample_backward_kernel<S, Team, kGradient>, plan.blocks, plan.block,
-                       BackwardShared<S, Team, kGradient>::kBytes, stream, task, parameter);
+                       BackwardShared<S, Team, VmfSlopes<kGradient>>::kBytes, stream, task,
+                       parameter);
 }
 
 template <SampleGradient kGradient, class S>
@@ -31,14 +32,8 @@ cudaError_t launch_vmf_sample_backward(const SampleBackwardArguments<S>& argumen
                                        cudaStream_t stream) {
   if (arguments.batch == 0) return cudaSuccess;
   if (arguments.m > kMaxColumns) return cudaErrorInvalidValue;
-  TilePlan plan = plan_column_team(arguments.m);
-  // The first warp prepares 32 samples at once: of as many rows as there are, or several of each
-  // row. A row that needs more than one round of preparation is alone in its team's tile.
-  const int most_samples = plan.block_team ? kWarpSize : plan.team_size;
-  const int samples =
-      power_of_two_at_least(arguments.samples < most_samples ? arguments.samples : most_samples);
-  plan = plan_tiles(plan, arguments.batch, kWarpSize / samples);
-  BackwardTask<S> task{arguments, plan.team_size, plan.tile_rows};
+  TilePlan plan;
+  BackwardTask<S> task = plan_backward(arguments, &plan);
   // m = 3 is drawn by inversion: the derivative through the proposal is the pathwise one, and
   // nothing needs correction.
   if (arguments.m == 3) task.tensors.grad_log_ratio = nullptr;

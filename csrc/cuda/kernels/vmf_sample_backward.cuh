@@ -6,7 +6,8 @@
 // as few warps as there is work for, and the others wait. Then teams go along the rows: for the
 // products with G, then for grad mu. Short rows (RunTeam) come to shared memory as runs and stay in
 // registers between the two; long ones are read twice. A row's samples are added one after another
-// by the same threads, so the sum has one order and needs no atomics.
+// by the same threads, so the sum has one order and needs no atomics. The families differ in
+// dw/dkappa and in the KL alone: `Slopes`.
 #pragma once
 
 #include <type_traits>
@@ -38,9 +39,6 @@ template <class S>
 struct RejectionConstants {
   VmfTable<S> vmf;
 };
-template <SampleGradient kGradient, class S>
-using BackwardConstants = std::conditional_t<kGradient == SampleGradient::kPathwise,
-                                             PathwiseConstants<S>, RejectionConstants<S>>;
 
 // What the vectors need to know of one sample.
 template <class S>
@@ -53,10 +51,10 @@ struct PreparedSample {
 
 // Shared memory of a block: constants, prepared samples and KL's part of the tiles, exchange of
 // sums, runs.
-template <class S, class Team, SampleGradient kGradient>
+template <class S, class Team, class Slopes>
 struct BackwardShared {
   static constexpr int kRun = Team::kRuns ? kColumnsPerThread * kWarpSize : 0;  // of one vector
-  static constexpr size_t kConstants = padded_size(sizeof(BackwardConstants<kGradient, S>));
+  static constexpr size_t kConstants = padded_size(sizeof(typename Slopes::template Constants<S>));
   static constexpr size_t kTile = kWarpSize * (sizeof(PreparedSample<S>) + sizeof(S));  // per owner
   static constexpr size_t kExchange = Team::template exchange_bytes<S>(3);
   static constexpr size_t kBytes =
@@ -77,23 +75,36 @@ struct BackwardShared {
   }
 };
 
-template <SampleGradient kGradient, class S>
-__device__ __forceinline__ PreparedSample<S> prepare_sample(
-    const SampleBackwardArguments<S>& tensors, int64_t row, S kappa) {
-  const auto& constants = staged<BackwardConstants<kGradient, S>>();
-  const Cosine<S> c{tensors.below[row], tensors.above[row]};
-  S derivative;
-  if constexpr (kGradient == SampleGradient::kPathwise) {
-    derivative = pathwise_derivative(c.below, c.above, kappa, constants.vmf, constants.pathwise);
-  } else {
-    derivative = rejection_derivative(c.below, c.above, kappa, constants.vmf.nu);
+// How w moves with kappa, and the slope of the KL, in the vMF family.
+template <SampleGradient kGradient>
+struct VmfSlopes {
+  template <class S>
+  using Constants = std::conditional_t<kGradient == SampleGradient::kPathwise, PathwiseConstants<S>,
+                                       RejectionConstants<S>>;
+
+  template <class S>
+  __device__ static PreparedSample<S> prepare(const SampleBackwardArguments<S>& tensors,
+                                              int64_t row, S kappa) {
+    const auto& constants = staged<Constants<S>>();
+    const Cosine<S> c{tensors.below[row], tensors.above[row]};
+    S derivative;
+    if constexpr (kGradient == SampleGradient::kPathwise) {
+      derivative = pathwise_derivative(c.below, c.above, kappa, constants.vmf, constants.pathwise);
+    } else {
+      derivative = rejection_derivative(c.below, c.above, kappa, constants.vmf.nu);
+    }
+    const S extra = tensors.grad_log_ratio == nullptr
+                        ? S(0)
+                        : tensors.grad_log_ratio[row] *
+                              log_ratio_derivative(c.below, c.above, kappa, constants.vmf);
+    return {cosine_value(c), c.below, step_along_meridian(derivative, c.below, c.above), extra};
   }
-  const S extra = tensors.grad_log_ratio == nullptr
-                      ? S(0)
-                      : tensors.grad_log_ratio[row] *
-                            log_ratio_derivative(c.below, c.above, kappa, constants.vmf);
-  return {cosine_value(c), c.below, step_along_meridian(derivative, c.below, c.above), extra};
-}
+  template <class S>
+  __device__ static S of_kl(S kappa) {
+    return evaluate_kappa_function<KappaFunction::kKlUniformGrad>(kappa,
+                                                                  staged<Constants<S>>().vmf);
+  }
+};
 
 // Short rows: one step of a tile, for the samples begin ... begin + here of its rows. grad_mu are
 // the columns that this thread has, kept from one call to the next, like grad_kappa.
@@ -203,7 +214,7 @@ __device__ __forceinline__ void backward_row(const Team& team,
 }
 
 // Samples begin ... begin + here of the block's tiles, the first of which starts at `start`.
-template <SampleGradient kGradient, class Shared, class Team, class S>
+template <class Slopes, class Shared, class Team, class S>
 __device__ __forceinline__ void prepare_tiles(const SampleBackwardArguments<S>& tensors,
                                               int64_t start, int tile_rows, int64_t begin,
                                               int here) {
@@ -214,32 +225,24 @@ __device__ __forceinline__ void prepare_tiles(const SampleBackwardArguments<S>& 
   const int64_t b = start + owner * tile_rows + slot;
   if (b >= tensors.batch) return;
   const S kappa = tensors.kappa[b];
-  Shared::samples(owner)[item] =
-      prepare_sample<kGradient>(tensors, (begin + s) * tensors.batch + b, kappa);
+  Shared::samples(owner)[item] = Slopes::prepare(tensors, (begin + s) * tensors.batch + b, kappa);
 }
 
 // KL's part of grad kappa, for all rows of the block's tiles.
-template <SampleGradient kGradient, class Shared, class Team, class S>
+template <class Slopes, class Shared, class Team, class S>
 __device__ __forceinline__ void prepare_kl(const SampleBackwardArguments<S>& tensors, int64_t start,
                                            int tile_rows) {
   const int thread = static_cast<int>(threadIdx.x);
   const int64_t b = start + thread;
   if (thread >= Team::kOwners * tile_rows || b >= tensors.batch) return;
-  const VmfTable<S>& table = staged<BackwardConstants<kGradient, S>>().vmf;
   Shared::kl_part(thread / tile_rows)[thread % tile_rows] =
-      tensors.grad_kl == nullptr
-          ? S(0)
-          : tensors.grad_kl[b] *
-                evaluate_kappa_function<KappaFunction::kKlUniformGrad>(tensors.kappa[b], table);
+      tensors.grad_kl == nullptr ? S(0) : tensors.grad_kl[b] * Slopes::of_kl(tensors.kappa[b]);
 }
 
-template <class S, class Team, SampleGradient kGradient>
-__global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks) vmf_sample_backward_kernel(
-    const __grid_constant__ BackwardTask<S> task,
-    const __grid_constant__ Parameter<BackwardConstants<kGradient, S>> parameter) {
-  using Shared = BackwardShared<S, Team, kGradient>;
+template <class Slopes, class Team, class S>
+__device__ __forceinline__ void backward_tiles(const BackwardTask<S>& task) {
+  using Shared = BackwardShared<S, Team, Slopes>;
   const Team team(task.team_size);
-  stage(parameter);
   const SampleBackwardArguments<S>& tensors = task.tensors;
   const int at_once = kWarpSize / task.tile_rows;
   const PreparedSample<S>* const prepared = Shared::samples(team.owner_in_block());
@@ -248,12 +251,12 @@ __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks) vmf_sample_back
     S grad_kappa(0);
     [[maybe_unused]] S grad_mu[kColumnsPerThread] = {};
     const int64_t start = tile.first - team.owner_in_block() * task.tile_rows;
-    prepare_kl<kGradient, Shared, Team>(tensors, start, task.tile_rows);
+    prepare_kl<Slopes, Shared, Team>(tensors, start, task.tile_rows);
     int64_t begin = 0;
     do {
       const int here =
           tensors.samples - begin < at_once ? static_cast<int>(tensors.samples - begin) : at_once;
-      prepare_tiles<kGradient, Shared, Team>(tensors, start, task.tile_rows, begin, here);
+      prepare_tiles<Slopes, Shared, Team>(tensors, start, task.tile_rows, begin, here);
       __syncthreads();
       // More than one step over the tile only where all samples are prepared at once: grad_kappa
       // and grad_mu are of one row.
@@ -279,6 +282,30 @@ __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks) vmf_sample_back
       begin += at_once;
     } while (begin < tensors.samples);
   });
+}
+
+template <SampleGradient kGradient, class S>
+using BackwardConstants = typename VmfSlopes<kGradient>::template Constants<S>;
+
+template <class S, class Team, SampleGradient kGradient>
+__global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks) vmf_sample_backward_kernel(
+    const __grid_constant__ BackwardTask<S> task,
+    const __grid_constant__ Parameter<BackwardConstants<kGradient, S>> parameter) {
+  stage(parameter);
+  backward_tiles<VmfSlopes<kGradient>, Team>(task);
+}
+
+// The task of at least one row, and its plan. m is at most kMaxColumns.
+template <class S>
+BackwardTask<S> plan_backward(const SampleBackwardArguments<S>& arguments, TilePlan* plan) {
+  *plan = plan_column_team(arguments.m);
+  // The first warp prepares 32 samples at once: of as many rows as there are, or several of each
+  // row. A row that needs more than one round of preparation is alone in its team's tile.
+  const int most_samples = plan->block_team ? kWarpSize : plan->team_size;
+  const int samples =
+      power_of_two_at_least(arguments.samples < most_samples ? arguments.samples : most_samples);
+  *plan = plan_tiles(*plan, arguments.batch, kWarpSize / samples);
+  return {arguments, plan->team_size, plan->tile_rows};
 }
 
 }  // namespace SVMF_ISA

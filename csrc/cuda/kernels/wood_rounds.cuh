@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rejection sampler of csrc/math/wood.h for up to 32 rows by one warp, lane = row, in few
+// The rejection sampler of csrc/math/wood.h, with the law of a family (csrc/math/cosine_laws.h), for up to 32 rows by one warp, lane = row, in few
 // rounds: the lanes are shared out among the rows that still wait, which so try several attempts at
 // once. The lowest accepted attempt of a row wins, as on the CPU, where attempts follow each other;
 // how the lanes were shared out cannot be seen in the result.
@@ -7,7 +7,7 @@
 
 #include "cuda/kernels/random.cuh"
 #include "cuda/kernels/team.cuh"
-#include "math/wood.h"
+#include "math/cosine_laws.h"
 
 namespace svmf {
 inline namespace SVMF_ISA {
@@ -33,13 +33,14 @@ __device__ __forceinline__ int bit_of_rank(unsigned bits, int rank) {
   return position;
 }
 
-// Row first + lane for lane < count. A kappa outside [0, inf) gives nan.
-template <class S>
+// Row first + lane for lane < count. A kappa outside the domain gives nan.
+template <Family kFamily = Family::kVonMisesFisher, class S>
 __device__ DrawnCosine<S> draw_by_rejection(S kappa, int64_t first, int count, uint64_t seed,
                                             const WoodDimension<S>& dimension) {
   const int lane = lane_in_warp();
-  const bool valid = lane < count && kappa >= S(0) && kappa < infinity<S>();
-  const WoodConcentration<S> own = prepare_wood(kappa, dimension);
+  using Law = CosineLaw<kFamily>;
+  const bool valid = lane < count && Law::is_valid(kappa);
+  const WoodConcentration<S> own = Law::prepare(kappa, dimension);
   DrawnCosine<S> drawn{{not_a_number<S>(), not_a_number<S>()}, S(0)};
   unsigned waiting = __ballot_sync(kWholeWarp, valid);
   for (int tried = 0; waiting != 0 && tried < kMaxProposals;) {
@@ -55,7 +56,7 @@ __device__ DrawnCosine<S> draw_by_rejection(S kappa, int64_t first, int count, u
     draw_blocks<S>(seed, static_cast<uint64_t>(first + slot),
                    static_cast<uint32_t>(attempt * kBlocks), kPurposeProposal, blocks);
     Cosine<S> c;
-    const bool accepted = wood_propose(blocks, row, dimension, &c);
+    const bool accepted = Law::propose(blocks, row, dimension, &c);
     const unsigned yes =
         __ballot_sync(kWholeWarp, accepted && rank < rows && attempt < kMaxProposals);
     // A row's attempts stand in neighbouring lanes, in order.
@@ -75,14 +76,14 @@ __device__ DrawnCosine<S> draw_by_rejection(S kappa, int64_t first, int count, u
 }
 
 // m = 3: one block and no rejection.
-template <class S>
+template <Family kFamily = Family::kVonMisesFisher, class S>
 __device__ DrawnCosine<S> draw_on_sphere(S kappa, int64_t row, uint64_t seed) {
   PhiloxBlock<WordOf<S>> blocks[1];
   draw_blocks<S>(seed, static_cast<uint64_t>(row), 0, kPurposeProposal, blocks);
   S u, v;
   uniform_pair(blocks[0], 0, &u, &v);
-  const Cosine<S> c = sphere_cosine(u, v, kappa);
-  const bool valid = kappa >= S(0) && kappa < infinity<S>();
+  const Cosine<S> c = CosineLaw<kFamily>::on_sphere(u, v, kappa);
+  const bool valid = CosineLaw<kFamily>::is_valid(kappa);
   return {{valid ? c.below : not_a_number<S>(), valid ? c.above : not_a_number<S>()},
           uniform_turns<S>(blocks[0], 1)};
 }

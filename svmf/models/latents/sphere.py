@@ -68,10 +68,6 @@ class OnSphere(UniformPrior[Direction]):
         loc, concentration = raw.split(self.head_sizes, dim=-1)
         return Direction(direction(loc), F.softplus(concentration.squeeze(-1)) + 1)
 
-    def draw(self, posterior: Direction) -> Draw:
-        family = self.distribution(posterior)
-        return Draw(family.rsample(), family._kl_uniform())
-
     def distribution(self, posterior: Direction) -> DirectionalDistribution:
         return self.family(*posterior, validate_args=False)
 
@@ -101,6 +97,9 @@ class PowerSphericalLatent(OnSphere):
 
     family = PowerSpherical
 
+    def draw(self, posterior: Direction) -> Draw:
+        return Draw(*functional.power_spherical_rsample_kl(*posterior))
+
 
 class SphericalCauchyLatent(OnSphere):
     """Spherical Cauchy posterior (Kato and McCullagh 2020) on S^d, uniform prior.
@@ -116,3 +115,6 @@ class SphericalCauchyLatent(OnSphere):
         loc, k = super().posterior(raw)
         below_one = 1 - torch.finfo(k.dtype).eps  # a very large k would round to rho = 1
         return Direction(loc, (k / (k + self.dim)).clamp(max=below_one))
+
+    def draw(self, posterior: Direction) -> Draw:
+        return Draw(*functional.spherical_cauchy_rsample_kl(*posterior))

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// CUDA ops of the power spherical distribution. Shapes and state of the samples are those of
+// csrc/cpu/vmf_sample.cpp.
+#include "common/op_checks.h"
+#include "cuda/elementwise.h"
+#include "cuda/kernels/launchers.h"
+#include "cuda/ops.h"
+#include "cuda/sampling.h"
+
+namespace svmf::cuda {
+
+namespace {
+
+Tensor function_of_kappa(const char* op, PowerFunction function, const Tensor& kappa, int64_t dim) {
+  check_function_of_dim(op, "kappa", kappa, dim);
+  return map_elements(op, kappa, [&](const auto* in, auto* out, int64_t n, cudaStream_t stream) {
+    return launch_power_spherical(function, in, out, n, dim, stream);
+  });
+}
+
+}  // namespace
+
+#define SVMF_POWER_OP(name, function)                                     \
+  Tensor name(const Tensor& kappa, int64_t dim) {                         \
+    return function_of_kappa(#name, PowerFunction::function, kappa, dim); \
+  }
+#include "common/ops.inc"
+
+Tensor power_spherical_log_prob(const Tensor& value, const Tensor& loc, const Tensor& kappa) {
+  constexpr const char* op = "power_spherical_log_prob";
+  check_log_prob(op, value, loc, kappa);
+  const Tensor xs = to_compute_type(value), locs = to_compute_type(loc),
+               parameters = to_compute_type(kappa);
+  const Tensor out = empty_like_contiguous(parameters);
+  const int64_t m = value.size(value.dim() - 1);
+  launch_on_device(op, xs, [&](auto type, cudaStream_t stream) {
+    using S = decltype(type);
+    return launch_power_spherical_log_prob(data<S>(xs), data<S>(locs), data<S>(parameters),
+                                           mutable_data<S>(out), parameters.numel(), m, stream);
+  });
+  return to_result_type(out, value.scalar_type());
+}
+
+TwoTensors power_spherical_rsample(const Tensor& loc, const Tensor& kappa, const Tensor& seed,
+                                   std::vector<int64_t> sample_shape, bool keep_state) {
+  const Sampled s = draw_samples(Family::kPowerSpherical, "power_spherical_rsample", loc, kappa,
+                                 seed, sample_shape, keep_state, nullptr);
+  return {s.z, s.state};
+}
+
+ThreeTensors power_spherical_rsample_kl(const Tensor& loc, const Tensor& kappa, const Tensor& seed,
+                                        std::vector<int64_t> sample_shape, bool keep_state) {
+  const Sampled s = draw_samples(Family::kPowerSpherical, "power_spherical_rsample_kl", loc, kappa,
+                                 seed, sample_shape, keep_state, nullptr);
+  return {s.z, power_spherical_kl_uniform(kappa, loc.size(loc.dim() - 1)), s.state};
+}
+
+TwoTensors power_spherical_rsample_backward(const Tensor& grad_z, std::optional<Tensor> grad_kl,
+                                            const Tensor& z, const Tensor& state, const Tensor& loc,
+                                            const Tensor& kappa) {
+  return differentiate_samples(Family::kPowerSpherical, "_power_spherical_rsample_backward", grad_z,
+                               grad_kl, std::nullopt, z, state, loc, kappa, 0);
+}
+
+}  // namespace svmf::cuda
