@@ -76,7 +76,7 @@ void write_all(const RowKernels<S>& kernels, int64_t m) {
   constexpr auto kNumbers = static_cast<size_t>(kRows);
   const std::vector<S> loc = unit_rows<S>(kRows, m, 1), other = unit_rows<S>(kRows, m, 2),
                        grad = unit_rows<S>(kRows, m, 4);
-  std::vector<S> kappa, other_kappa, mean_length, w;
+  std::vector<S> kappa, other_kappa, mean_length, w;  // mean_length serves as rho too
   double power = 1.0 / 128;
   for (int64_t r = 0; r < kRows; ++r) {
     kappa.push_back(static_cast<S>(power));
@@ -89,6 +89,13 @@ void write_all(const RowKernels<S>& kernels, int64_t m) {
 
 #define SVMF_KAPPA_OP(name, function)                                             \
   kernels.vmf_kappa(KappaFunction::function, kappa.data(), out.data(), kRows, m); \
+  write(#name, m, out);
+#include "common/ops.inc"
+#define SVMF_RHO_OP(name, function)                                                            \
+  kernels.spherical_cauchy(RhoFunction::function, mean_length.data(), out.data(), kRows, m); \
+  write(#name, m, out);
+#define SVMF_POWER_OP(name, function)                                                   \
+  kernels.power_spherical(PowerFunction::function, kappa.data(), out.data(), kRows, m); \
   write(#name, m, out);
 #include "common/ops.inc"
 #define SVMF_BESSEL_OP(name, function)                                                      \
@@ -105,6 +112,11 @@ void write_all(const RowKernels<S>& kernels, int64_t m) {
   write("vmf_kl", m, out);
   kernels.vmf_log_prob(loc.data(), other.data(), kappa.data(), out.data(), kRows, m);
   write("vmf_log_prob", m, out);
+  kernels.spherical_cauchy_log_prob(loc.data(), other.data(), mean_length.data(), out.data(), kRows,
+                                    m);
+  write("spherical_cauchy_log_prob", m, out);
+  kernels.power_spherical_log_prob(loc.data(), other.data(), kappa.data(), out.data(), kRows, m);
+  write("power_spherical_log_prob", m, out);
   kernels.householder(other.data(), loc.data(), vectors.data(), kRows, m);
   write("householder", m, vectors);
   kernels.householder_backward(grad.data(), other.data(), loc.data(), grad_x.data(),
@@ -123,6 +135,21 @@ void write_all(const RowKernels<S>& kernels, int64_t m) {
     kernels.vmf_sample_backward(
         {grad_z.data(), out.data(), nullptr, z.data(), below.data(), above.data(), loc.data(),
          kappa.data(), grad_loc.data(), grad_kappa.data(), /*samples=*/2, kRows, m, gradient},
+        0, kRows);
+    write("sample_grad_loc", m, grad_loc);
+    write("sample_grad_kappa", m, grad_kappa);
+  }
+  for (const auto family : {Family::kSphericalCauchy, Family::kPowerSpherical}) {
+    const S* const parameter =
+        family == Family::kSphericalCauchy ? mean_length.data() : kappa.data();
+    kernels.vmf_sample({loc.data(), parameter, &seed, z.data(), below.data(), above.data(), nullptr,
+                        /*samples=*/2, kRows, m, family},
+                       0, 2 * kRows);
+    write("sample", m, z);
+    kernels.vmf_sample_backward(
+        {grad_z.data(), out.data(), nullptr, z.data(), below.data(), above.data(), loc.data(),
+         parameter, grad_loc.data(), grad_kappa.data(), /*samples=*/2, kRows, m,
+         SampleGradient::kPathwise, family},
         0, kRows);
     write("sample_grad_loc", m, grad_loc);
     write("sample_grad_kappa", m, grad_kappa);

@@ -26,7 +26,8 @@ pytestmark = [
 EPSILON = {"f32": 2.0**-23, "f64": 2.0**-52}
 # Sums along rows of up to 1000 unit vectors' numbers; 6 eps was seen.
 SUMMED = {
-    "vmf_kl", "vmf_log_prob", "householder", "householder_grad_x", "householder_grad_loc",
+    "vmf_kl", "vmf_log_prob", "spherical_cauchy_log_prob", "power_spherical_log_prob",
+    "householder", "householder_grad_x", "householder_grad_loc",
     "sample", "sample_grad_loc", "sample_grad_kappa",
 }  # fmt: skip
 MOST_EPS = 16

@@ -58,6 +58,8 @@ def test_layouts(layout: str, device: torch.device) -> None:
         (ops.log_iv, (2.5, kappa)),
         (ops.log_iv.tensor, (kappa, kappa)),
         (ops.vmf_rsample, (loc, kappa, seed, [2], 0, True)),
+        (ops.spherical_cauchy_rsample_kl, (loc, kappa / 51, seed, [2], True)),
+        (ops.power_spherical_rsample_kl, (loc, kappa, seed, [2], True)),
     ):
         ours = op(*place(given, device))
         theirs = op(*place(given, torch.device("cpu")))

@@ -3,6 +3,7 @@
 and NumPy, compared with the samples of the op in float64 and float32."""
 
 import math
+from collections.abc import Iterator
 
 import numpy
 import pytest
@@ -49,10 +50,10 @@ class Words:
         return (n - 2**32 if n >= 2**31 else n) * 2.0**-32
 
 
-def specified_sample(loc: NDArray, kappa: float, words: Words) -> NDArray:
+def specified_sample(loc: NDArray, kappa: float, words: Words, family: str = "vmf") -> NDArray:
     """One sample as docs/rng.md specifies it, in float64 arithmetic."""
     m = loc.size
-    below, attempt = cosine(m, kappa, words)
+    below, attempt = COSINES[family](m, kappa, words)
     if m == 2:
         side = words.turns(PROPOSAL, 4 * attempt + 3)
         direction = numpy.array([-1.0 if side < 0 else 1.0])
@@ -100,6 +101,39 @@ def cosine(m: int, kappa: float, words: Words) -> tuple[float, int]:
     raise AssertionError("no proposal accepted")
 
 
+def attempts(m: int, words: Words) -> Iterator[tuple[float, float, float]]:
+    """eps, 1 - eps and the uniform number of the acceptance, for one attempt after the other."""
+    for attempt in range(256):
+        u = [words.uniform(PROPOSAL, 4 * attempt + i) for i in range(4)]
+        yield *symmetric_beta(m, u, words.turns(PROPOSAL, 4 * attempt + 1)), u[3 if m == 5 else 2]
+
+
+def cauchy_cosine(m: int, rho: float, words: Words) -> tuple[float, int]:
+    """1-w of the Moebius map; attempt 0 as it is."""
+    if m == 3:
+        low = words.uniform(PROPOSAL, 0)
+        high = 1 - low
+    else:
+        low, high, _ = next(attempts(m, words))
+    b = ((1 - rho) / (1 + rho)) ** 2
+    return 2 * b * low / (high + b * low), 0
+
+
+def power_cosine(m: int, kappa: float, words: Words) -> tuple[float, int]:
+    """1-w of a Beta variable; docs/math.md."""
+    if m == 3:
+        return -2 * math.expm1(math.log(words.uniform(PROPOSAL, 0)) / (1 + kappa)), 0
+    nu = (m - 1) / 2
+    b = nu / (nu + kappa)
+    for attempt, (low, high, u) in enumerate(attempts(m, words)):
+        d, r = high + b * low, high - low
+        y, q = (1 - b) * r / (2 * d), b * r / d
+        log_acceptance = 2 * nu * (y + math.log1p(-y)) + kappa * (math.log1p(q) - q)
+        if u <= math.exp(log_acceptance):
+            return 2 * b * low / d, attempt
+    raise AssertionError("no proposal accepted")
+
+
 def symmetric_beta(m: int, u: list[float], turns: float) -> tuple[float, float]:
     """eps and 1 - eps, eps ~ Beta((m-1)/2, (m-1)/2)."""
     if m == 5:
@@ -110,6 +144,9 @@ def symmetric_beta(m: int, u: list[float], turns: float) -> tuple[float, float]:
     return (1 - rho) / 2 + rho * math.cos(half_turn) ** 2, (1 - rho) / 2 + rho * math.sin(
         half_turn
     ) ** 2
+
+
+COSINES = {"vmf": cosine, "spherical_cauchy": cauchy_cosine, "power_spherical": power_cosine}
 
 
 def test_philox_known_answer(svmf_math):
@@ -135,4 +172,22 @@ def test_samples_are_what_the_specification_says(directions, m, dtype):
     for row in range(2 * rows):
         mu = loc[row % rows].double().numpy()
         expected = specified_sample(mu, kappa[row % rows].item(), Words(seed, row, double))
+        numpy.testing.assert_allclose(z[row].double().numpy(), expected, atol=tolerance, rtol=0)
+
+
+@pytest.mark.parametrize("m", [2, 3, 4, 5, 9, 40])
+@pytest.mark.parametrize("family", ["spherical_cauchy", "power_spherical"])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=["float64", "float32"])
+def test_samples_of_the_other_families(directions, m, family, dtype):
+    rows, seed = 30, 2**60 + 3**21
+    loc = directions(rows, m, seed=m, dtype=dtype)
+    values = [0.0, 0.1, 0.5, 0.9, 0.99, 0.3] if "cauchy" in family else [0, 0.1, 1, 8, 50, 1000]
+    parameter = torch.tensor(values * 5, dtype=dtype)
+    draw = getattr(torch.ops.svmf, f"{family}_rsample").default
+    z = draw(loc, parameter, torch.tensor([seed]), [2], False)[0].view(-1, m)
+    double = dtype == torch.float64
+    for row in range(2 * rows):
+        mu, value = loc[row % rows].double().numpy(), parameter[row % rows].item()
+        expected = specified_sample(mu, value, Words(seed, row, double), family)
+        tolerance = 1e-11 if double else 5e-5
         numpy.testing.assert_allclose(z[row].double().numpy(), expected, atol=tolerance, rtol=0)
