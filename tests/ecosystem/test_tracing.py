@@ -51,9 +51,9 @@ ONNX = {
     "mode": (lambda loc, k: vmf(loc, k).mode * 1, True),
     "power mean": (lambda loc, k: power(loc, k).mean, True),
     "power variance": (lambda loc, k: power(loc, k).variance, True),
-    "power log_prob": (lambda loc, k: power(loc, k).log_prob(loc.flip(0)), True),
-    "power kl": (lambda loc, k: kl_divergence(power(loc, k), UNIFORM), True),
-    "power entropy": (lambda loc, k: power(loc, k).entropy(), True),
+    "power log_prob": (lambda loc, k: power(loc, k).log_prob(loc.flip(0)), False),
+    "power kl": (lambda loc, k: kl_divergence(power(loc, k), UNIFORM), False),
+    "power entropy": (lambda loc, k: power(loc, k).entropy(), False),
     "uniform log_prob": (lambda loc, k: UNIFORM.log_prob(loc) + k, True),
     **{name: (function, False) for name, function in DETERMINISTIC.items()},
 }
