@@ -7,6 +7,7 @@ python -m benchmarks.latent_families          # under a minute, a Markdown table
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -17,6 +18,7 @@ from svmf import reference
 from svmf.benchmarking.report import table
 from svmf.benchmarking.timing import time_interleaved
 from svmf.models import ProductLatent, SphericalLatent
+from svmf.models.latents import Latent
 
 SHAPES = ((64, 10), (1024, 10), (1024, 64), (256, 1024))
 Step = Callable[[], object]
@@ -60,15 +62,16 @@ def family_steps(rows: int, m: int) -> dict[str, Step]:
 
 def product_steps(rows: int) -> dict[str, tuple[Step, int]]:
     """Steps through the latents, with their elements: one S^10, four of them, one S^43."""
-    steps = {}
-    for name, latent in (
+    steps: dict[str, tuple[Step, int]] = {}
+    each: tuple[tuple[str, Latent[Any]], ...] = (
         ("one S^10", SphericalLatent(10)),
         ("four S^10 as a product", ProductLatent([SphericalLatent(10)] * 4)),
         ("one S^43", SphericalLatent(43)),
-    ):
+    )
+    for name, latent in each:
         raw = torch.randn(rows, sum(latent.head_sizes), requires_grad=True)
 
-        def step(latent=latent, raw=raw) -> object:
+        def step(latent: Latent[Any] = latent, raw: Tensor = raw) -> object:
             draw = latent.draw(latent.posterior(raw))
             return torch.autograd.grad(draw.z.sum() + draw.kl.sum(), raw)
 
@@ -78,10 +81,9 @@ def product_steps(rows: int) -> dict[str, tuple[Step, int]]:
 
 def main() -> None:
     torch.set_num_threads(1)
-    options = {"seconds": 4.0, "clock": time.process_time}
     lines = []
     for rows, m in SHAPES:
-        timings = time_interleaved(family_steps(rows, m), **options)
+        timings = time_interleaved(family_steps(rows, m), seconds=4.0, clock=time.process_time)
         normal = timings["Normal'"].median
         shares = (f"{timing.median / normal:.2f}" for timing in timings.values())
         lines.append([f"{rows} x {m}", f"{normal * 1e6:.0f} us", *list(shares)[1:]])
@@ -90,7 +92,8 @@ def main() -> None:
     lines = []
     for rows in (64, 1024, 8192):
         steps = product_steps(rows)
-        timings = time_interleaved({name: step for name, (step, _) in steps.items()}, **options)
+        calls = {name: step for name, (step, _) in steps.items()}
+        timings = time_interleaved(calls, seconds=4.0, clock=time.process_time)
         each = [timings[name].median / count * 1e9 for name, (_, count) in steps.items()]
         lines.append([str(rows), *(f"{ns:.1f} ns" for ns in each), f"{each[1] / each[0]:.2f}"])
     print(table(["rows", *(f"{name}, per element" for name in product_steps(1)), "ratio"], lines))
