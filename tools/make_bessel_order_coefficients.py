@@ -39,9 +39,10 @@ HEADER = Path(__file__).resolve().parents[1] / "csrc" / "math" / "bessel_order_c
 FAR = 20  # from this s on the expansion: what it leaves out is below e^(-2s)
 ORDERS = 40
 POINTS = 36  # Chebyshev points per direction
-# The trapezoidal rule leaves out 2 |K_(v+iw)/K_v|, w = 2 pi/step, which is largest at v = FAR.
-NODE_STEP = Fraction(1, 8)
-NODES = 56
+# The trapezoidal rule leaves out 2 |K_(v+iw)/K_v|, w = 2 pi/step. Steps are fine up to s = FAR,
+# where this is largest at v = FAR, and coarse for v < 4 and s < 10.
+FINE_STEP, FINE_NODES = Fraction(1, 8), 56
+COARSE_STEP, COARSE_NODES = Fraction(1, 6), 40
 TEMME_TERMS = 17
 DIGAMMA_TERMS = 12
 
@@ -111,9 +112,7 @@ def fit(rows: Rows, sign: int, tolerance: mp.mpf) -> list[list[mp.mpf]]:
         row.extend([mp.mpf(0)] * (columns - len(row)))
     in_u = [to_monomials([row[j] for row in in_y], one) for j in range(columns)]
     result = [[in_u[j][i] for j in range(columns)] for i in range(len(in_y))]
-    # A row of T_i feeds the powers i, i-2, ... : row i needs what the rows from i on keep.
-    lengths = [max(kept[i:]) for i in range(len(kept))]
-    return [row[:count] for row, count in zip(result, lengths, strict=True)]
+    return result
 
 
 def temme(function: Callable[[mp.mpf], mp.mpf]) -> list[mp.mpf]:
@@ -151,13 +150,11 @@ def numbers(name: str, values: list[mp.mpf]) -> Field:
     return "double", name, [F64.literal(value) for value in values]
 
 
-def polynomial(name: str, rows: list[list[mp.mpf]]) -> list[Field]:
-    """Rows one after another, and where each ends."""
-    ends, end = [], 0
-    for row in rows:
-        end += len(row)
-        ends.append(str(end))
-    return [numbers(name, [a for row in rows for a in row]), ("int", f"{name}_ends", ends)]
+def polynomial(name: str, rows: list[list[mp.mpf]]) -> Field:
+    """The coefficients of 1, u, u^2, ... side by side, for each power of y."""
+    columns = [numbers("", list(column))[2] for column in zip(*rows, strict=True)]
+    kind = f"{name}[{len(columns)}][{len(rows)}]"
+    return "double", kind, [f"{{{', '.join(column)}}}" for column in columns]
 
 
 def braces(values: list[str]) -> list[str]:
@@ -167,21 +164,26 @@ def braces(values: list[str]) -> list[str]:
 
 def header() -> str:
     d = logarithm_of_debye_series()
-    step = mp.mpf(NODE_STEP.numerator) / NODE_STEP.denominator
-    nodes = [i * step for i in range(NODES)]
+    grids = {}
+    for name, step, count in (
+        ("fine", FINE_STEP, FINE_NODES),
+        ("coarse", COARSE_STEP, COARSE_NODES),
+    ):
+        nodes = [mp.mpf(i * step.numerator) / step.denominator for i in range(count)]
+        grids[f"{name}_node"] = nodes
+        grids[f"{name}_cosh"] = [2 * mp.sinh(t / 2) ** 2 for t in nodes]
     fields = [
-        numbers("node", nodes),
-        numbers("node_cosh", [2 * mp.sinh(t / 2) ** 2 for t in nodes]),
+        *(numbers(name, values) for name, values in grids.items()),
         numbers("root", temme(root)),
         numbers("root_slope", temme(root_slope)),
         numbers("shift", temme(shift)),
         numbers("shift_slope", temme(shift_slope)),
         numbers("digamma", [mp.bernoulli(2 * k) / (2 * k) for k in range(1, DIGAMMA_TERMS + 1)]),
-        *polynomial("far_value", fit(d, -1, VALUE_TOLERANCE)),
-        *polynomial("far_slope", fit(weighted(d, 1), -1, VALUE_TOLERANCE)),
-        *polynomial("far_bend", fit(weighted(d, 2), -1, SLOPE_TOLERANCE)),
-        *polynomial("far_order_k", fit(order_part(d), -1, SLOPE_TOLERANCE)),
-        *polynomial("far_order_i", fit(order_part(d), 1, SLOPE_TOLERANCE)),
+        polynomial("far_value", fit(d, -1, VALUE_TOLERANCE)),
+        polynomial("far_slope", fit(weighted(d, 1), -1, VALUE_TOLERANCE)),
+        polynomial("far_bend", fit(weighted(d, 2), -1, SLOPE_TOLERANCE)),
+        polynomial("far_order_k", fit(order_part(d), -1, SLOPE_TOLERANCE)),
+        polynomial("far_order_i", fit(order_part(d), 1, SLOPE_TOLERANCE)),
     ]
     lines = [
         "// SPDX-License-Identifier: MIT",
@@ -194,10 +196,14 @@ def header() -> str:
         "namespace coefficients {",
         "",
         f"inline constexpr double kFar = {FAR};",
-        f"inline constexpr double kNodeStep = {F64.literal(step)};",
+        f"inline constexpr double kFineStep = {float(FINE_STEP)};",
+        f"inline constexpr double kCoarseStep = {float(COARSE_STEP).hex()};",
         "",
         "struct BesselOrderTables {",
-        *(f"  {kind} {name}[{len(values)}];" for kind, name, values in fields),
+        *(
+            f"  {kind} {name};" if "[" in name else f"  {kind} {name}[{len(values)}];"
+            for kind, name, values in fields
+        ),
         "};",
         "",
         "inline constexpr BesselOrderTables kBesselOrder = {",

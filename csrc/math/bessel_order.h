@@ -3,7 +3,7 @@
 // per lane, or one order for all lanes whose weights are worked out once. Both have
 //     order()                     v
 //     reciprocal(k)               1/(v+k)
-//     weigh(t, i, exponent, &c, &s)   e^exponent cosh(v t), e^exponent t sinh(v t) at node i, t
+//     weigh(grid, i, e, &c, &s)   e^e cosh(v t), e^e t sinh(v t) at node t = grid.node[i], e <= 0
 #pragma once
 
 #include "math/bessel_order_coefficients.h"
@@ -16,18 +16,36 @@ using coefficients::BesselOrderTables;
 
 // Terms of the power series of I_v: enough for x up to kFar.
 inline constexpr int kSeriesTerms = 36;
-inline constexpr int kBesselNodes =
-    sizeof(BesselOrderTables::node) / sizeof(BesselOrderTables::node[0]);
+inline constexpr int kMostNodes =
+    sizeof(BesselOrderTables::fine_node) / sizeof(BesselOrderTables::fine_node[0]);
 
-// e^z cosh(z), e^z sinh(z) times 2 for z >= 0 are 1 + e^-2z and 1 - e^-2z.
+// The nodes of the trapezoidal rule on t >= 0 and cosh t - 1 there: with fine steps, or with coarse
+// ones, which do for v < kCoarseOrder and x^2 + v^2 < kCoarseSquare.
+inline constexpr double kCoarseOrder = 4, kCoarseSquare = 100;
+struct BesselGrid {
+  const double *node, *cosh;
+  int count;
+  double step;
+  bool fine;
+};
+SVMF_INLINE BesselGrid fine_grid(const BesselOrderTables& tables) {
+  return {tables.fine_node, tables.fine_cosh, kMostNodes, coefficients::kFineStep, true};
+}
+SVMF_INLINE BesselGrid coarse_grid(const BesselOrderTables& tables) {
+  constexpr int kCount = sizeof(tables.coarse_node) / sizeof(tables.coarse_node[0]);
+  return {tables.coarse_node, tables.coarse_cosh, kCount, coefficients::kCoarseStep, false};
+}
+
 template <class V>
 struct OrderPerLane {
   V v;
 
   SVMF_INLINE V order() const { return v; }
   SVMF_INLINE V reciprocal(int k) const { return V(1) / (v + V(k)); }
-  SVMF_INLINE void weigh(V t, int, V exponent, V* with_cosh, V* with_sinh) const {
-    const V z = v * t;
+  // cosh z and sinh z times e^-z are (1 + e^-2z)/2 and (1 - e^-2z)/2.
+  SVMF_INLINE void weigh(const BesselGrid& grid, int i, V exponent, V* with_cosh,
+                         V* with_sinh) const {
+    const V t(grid.node[i]), z = v * t;
     const V half = V(0.5) * exponential(z + exponent);
     V square_of_inverse, minus_one;
     exponential_pair(V(-2) * z, &square_of_inverse, &minus_one);
@@ -39,14 +57,27 @@ struct OrderPerLane {
 struct OneOrder {
   double v;
   double reciprocals[kSeriesTerms + 1];
-  double cosh[kBesselNodes], t_sinh[kBesselNodes];
+  double cosh[2][kMostNodes], t_sinh[2][kMostNodes];  // of the coarse and the fine grid
 
-  explicit OneOrder(double order, const BesselOrderTables& tables) : v(order) {
+  OneOrder(double order, const BesselOrderTables& tables) : v(order) {
     const OrderPerLane<double> lane{order};
     for (int k = 1; k <= kSeriesTerms; ++k) reciprocals[k] = lane.reciprocal(k);
-    for (int i = 0; i < kBesselNodes; ++i) lane.weigh(tables.node[i], i, 0.0, &cosh[i], &t_sinh[i]);
+    prepare(lane, coarse_grid(tables));
+    prepare(lane, fine_grid(tables));
+  }
+  void prepare(const OrderPerLane<double>& lane, const BesselGrid& grid) {
+    for (int i = 0; i < grid.count; ++i)
+      lane.weigh(grid, i, 0.0, &cosh[grid.fine][i], &t_sinh[grid.fine][i]);
   }
 };
+
+// e^x for x <= 0, below e^-708 as that. Error 1.1 ulp.
+template <class V>
+SVMF_INLINE V exponential_of_negative(V x) {
+  V value, minus_one;
+  exponential_pair(x, &value, &minus_one);
+  return value;
+}
 
 // The same for all lanes of type V.
 template <class V>
@@ -55,10 +86,11 @@ struct OneOrderForAll {
 
   SVMF_INLINE V order() const { return V(one.v); }
   SVMF_INLINE V reciprocal(int k) const { return V(one.reciprocals[k]); }
-  SVMF_INLINE void weigh(V, int i, V exponent, V* with_cosh, V* with_sinh) const {
-    const V e = exponential(exponent);
-    *with_cosh = e * V(one.cosh[i]);
-    *with_sinh = e * V(one.t_sinh[i]);
+  SVMF_INLINE void weigh(const BesselGrid& grid, int i, V exponent, V* with_cosh,
+                         V* with_sinh) const {
+    const V e = exponential_of_negative(exponent);
+    *with_cosh = e * V(one.cosh[grid.fine][i]);
+    *with_sinh = e * V(one.t_sinh[grid.fine][i]);
   }
 };
 

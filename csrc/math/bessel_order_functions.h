@@ -16,18 +16,19 @@ SVMF_HOST_DEVICE constexpr bool needs_no_table(BesselFunction f) {
          f == BesselFunction::kLogKvOrderDerivative || f == BesselFunction::kLogIvOrderDerivative;
 }
 
-enum class BesselRegion : int { kNear, kBetween, kFar, kOutside };
+enum class BesselRegion : int { kNear, kCoarse, kFine, kFar, kOutside };
 
 // kOutside has what no formula is for: x = 0, infinities, and all that is no argument.
 template <BesselFunction kFunction>
 SVMF_INLINE BesselRegion region_of(double v, double x) {
   constexpr double kInfinity = Format<double>::kInfinity;
   if (!(x > 0 && x < kInfinity && v >= 0 && v < kInfinity)) return BesselRegion::kOutside;
-  if (v >= coefficients::kFar || x >= coefficients::kFar ||
-      v * v + x * x >= coefficients::kFar * coefficients::kFar)
-    return BesselRegion::kFar;
-  if (kFunction == BesselFunction::kLogIvOrderDerivative) return BesselRegion::kBetween;
-  return x < kNear ? BesselRegion::kNear : BesselRegion::kBetween;
+  if (v >= coefficients::kFar || x >= coefficients::kFar) return BesselRegion::kFar;
+  const double square = v * v + x * x;
+  if (square >= coefficients::kFar * coefficients::kFar) return BesselRegion::kFar;
+  if (kFunction == BesselFunction::kLogIvOrderDerivative) return BesselRegion::kFine;
+  if (x < kNear) return BesselRegion::kNear;
+  return v < kCoarseOrder && square < kCoarseSquare ? BesselRegion::kCoarse : BesselRegion::kFine;
 }
 
 // At x = 0 and x = inf, and nan elsewhere.
@@ -57,17 +58,19 @@ SVMF_INLINE V bessel_in_region(const Order& order, V x, const BesselOrderTables&
       return log_kv_order_slope_far(at, tables);
     if constexpr (kFunction == BesselFunction::kLogIvOrderDerivative)
       return log_iv_order_slope_far(at, tables);
-  } else if constexpr (kRegion == BesselRegion::kBetween) {
-    if constexpr (kFunction == BesselFunction::kLogKv) return log_kve_between(order, x, tables) - x;
-    if constexpr (kFunction == BesselFunction::kLogKve) return log_kve_between(order, x, tables);
+  } else if constexpr (kFunction == BesselFunction::kLogIvOrderDerivative) {
+    return log_iv_order_slope_by_series(order, x, tables);
+  } else if constexpr (kRegion != BesselRegion::kNear) {
+    const BesselGrid grid =
+        kRegion == BesselRegion::kCoarse ? coarse_grid(tables) : fine_grid(tables);
+    if constexpr (kFunction == BesselFunction::kLogKv) return log_kve_between(order, x, grid) - x;
+    if constexpr (kFunction == BesselFunction::kLogKve) return log_kve_between(order, x, grid);
     if constexpr (kFunction == BesselFunction::kLogKveGrad)
-      return log_kve_slope_between(order, x, tables);
+      return log_kve_slope_between(order, x, grid);
     if constexpr (kFunction == BesselFunction::kLogKveGrad2)
-      return log_kve_bend_between(order, x, tables);
+      return log_kve_bend_between(order, x, grid);
     if constexpr (kFunction == BesselFunction::kLogKvOrderDerivative)
-      return log_kv_order_slope_between(order, x, tables);
-    if constexpr (kFunction == BesselFunction::kLogIvOrderDerivative)
-      return log_iv_order_slope_by_series(order, x, tables);
+      return log_kv_order_slope_between(order, x, grid);
   } else {
     if constexpr (kFunction == BesselFunction::kLogKv) return log_kv_near(v, x, tables);
     if constexpr (kFunction == BesselFunction::kLogKve) return log_kv_near(v, x, tables) + x;
@@ -84,11 +87,11 @@ SVMF_INLINE double bessel_at(double v, double x, const BesselOrderTables& tables
   const OrderPerLane<double> order{v};
   switch (region_of<kFunction>(v, x)) {
     case BesselRegion::kNear:
-      if constexpr (kFunction != BesselFunction::kLogIvOrderDerivative)
-        return bessel_in_region<kFunction, BesselRegion::kNear>(order, x, tables);
-      break;
-    case BesselRegion::kBetween:
-      return bessel_in_region<kFunction, BesselRegion::kBetween>(order, x, tables);
+      return bessel_in_region<kFunction, BesselRegion::kNear>(order, x, tables);
+    case BesselRegion::kCoarse:
+      return bessel_in_region<kFunction, BesselRegion::kCoarse>(order, x, tables);
+    case BesselRegion::kFine:
+      return bessel_in_region<kFunction, BesselRegion::kFine>(order, x, tables);
     case BesselRegion::kFar:
       return bessel_in_region<kFunction, BesselRegion::kFar>(order, x, tables);
     case BesselRegion::kOutside:

@@ -30,17 +30,20 @@ struct FarPoint {
     u = mul_add(h, V(2 * coefficients::kFar), V(-1));
     y = mul_add(q, V(2), V(-1));
   }
-  // The rows of a polynomial are its coefficients of 1, u, u^2, ..., lowest power of y first.
-  template <int kCount, int kRows>
-  SVMF_INLINE V sum(const double (&c)[kCount], const int (&ends)[kRows]) const {
-    V total(0);
-    int i = kCount;
-    for (int row = kRows - 1; row >= 0; --row) {
-      const int begin = row > 0 ? ends[row - 1] : 0;
-      V in_y(c[--i]);
-      while (i > begin) in_y = mul_add(in_y, y, V(c[--i]));
-      total = mul_add(total, u, in_y);
+  // Row j has the coefficients of y^j: one for each power of u. The powers of u are summed side by
+  // side, because each sum waits for its last addition.
+  template <int kY, int kU>
+  SVMF_INLINE V sum(const double (&c)[kY][kU]) const {
+    V in_y[kU];
+    SVMF_UNROLL
+    for (int i = 0; i < kU; ++i) in_y[i] = V(c[kY - 1][i]);
+    for (int j = kY - 2; j >= 0; --j) {
+      SVMF_UNROLL
+      for (int i = 0; i < kU; ++i) in_y[i] = mul_add(in_y[i], y, V(c[j][i]));
     }
+    V total = in_y[kU - 1];
+    SVMF_UNROLL
+    for (int i = kU - 2; i >= 0; --i) total = mul_add(total, u, in_y[i]);
     return total;
   }
 };
@@ -60,8 +63,7 @@ SVMF_INLINE V log_kve_far(const FarPoint<V>& at, const BesselOrderTables& tables
   constexpr double kTwoOverPi = 0.636619772367581343;
   const V v = at.order;
   const V exponent = v * asinh_of_ratio(v, at.x, at.s) - v * (v / (at.s + at.x));
-  const V rest = mul_add(V(0.5), logarithm(at.s * V(kTwoOverPi)),
-                         at.h * at.sum(tables.far_value, tables.far_value_ends));
+  const V rest = mul_add(V(0.5), logarithm(at.s * V(kTwoOverPi)), at.h * at.sum(tables.far_value));
   return exponent - rest;
 }
 
@@ -69,7 +71,7 @@ SVMF_INLINE V log_kve_far(const FarPoint<V>& at, const BesselOrderTables& tables
 template <class V>
 SVMF_INLINE V log_kve_slope_far(const FarPoint<V>& at, const BesselOrderTables& tables) {
   const V v = at.order;
-  const V correction = V(0.5) - at.h * at.sum(tables.far_slope, tables.far_slope_ends);
+  const V correction = V(0.5) - at.h * at.sum(tables.far_slope);
   return -(v * (v / (at.s + at.x)) / at.x + (at.x * at.h) * at.h * correction);
 }
 
@@ -78,8 +80,8 @@ template <class V>
 SVMF_INLINE V log_kve_bend_far(const FarPoint<V>& at, const BesselOrderTables& tables) {
   const V ratio = at.order / at.x;
   const V other = V(1) - (at.q + at.q), rest = square(at.x * at.h);  // 1-2q, 1-q
-  const V P1 = at.sum(tables.far_slope, tables.far_slope_ends);
-  const V P2 = at.sum(tables.far_bend, tables.far_bend_ends);
+  const V P1 = at.sum(tables.far_slope);
+  const V P2 = at.sum(tables.far_bend);
   const V correction = V(0.5) * other - at.h * (rest * P2 + other * P1);
   return ratio * (ratio * at.h) + at.h * (at.h * correction);
 }
@@ -87,14 +89,14 @@ SVMF_INLINE V log_kve_bend_far(const FarPoint<V>& at, const BesselOrderTables& t
 // d/dv log K_v.
 template <class V>
 SVMF_INLINE V log_kv_order_slope_far(const FarPoint<V>& at, const BesselOrderTables& tables) {
-  const V correction = mul_add(at.h, at.sum(tables.far_order_k, tables.far_order_k_ends), V(0.5));
+  const V correction = mul_add(at.h, at.sum(tables.far_order_k), V(0.5));
   return asinh_of_ratio(at.order, at.x, at.s) - (at.order * at.h) * at.h * correction;
 }
 
 // d/dv log I_v.
 template <class V>
 SVMF_INLINE V log_iv_order_slope_far(const FarPoint<V>& at, const BesselOrderTables& tables) {
-  const V correction = V(0.5) - at.h * at.sum(tables.far_order_i, tables.far_order_i_ends);
+  const V correction = V(0.5) - at.h * at.sum(tables.far_order_i);
   return -(asinh_of_ratio(at.order, at.x, at.s) + (at.order * at.h) * at.h * correction);
 }
 

@@ -5,7 +5,8 @@
 //
 // Far, sqrt(v^2 + x^2) >= kFar: log_bessel_far.h.
 //
-// Between: the trapezoidal rule, which converges faster than any power of the step (DLMF 10.32.9),
+// Between, with fine or with coarse steps: the trapezoidal rule, which converges faster than any
+// power of the step (DLMF 10.32.9),
 //     e^x K_v = int_0^inf e^(-x (cosh t - 1)) cosh(v t) dt,
 // of positive terms. The derivatives are means under the same weights:
 //     d/dx log(e^x K_v) = -E[cosh t - 1],    d^2/dx^2 = Var[cosh t],
@@ -38,16 +39,15 @@ struct WeightedSums {
   V total, order, first, second;
 };
 template <bool kOrder, int kMoments, class V, class Order>
-SVMF_INLINE WeightedSums<V> sum_nodes(const Order& order, V x, V center,
-                                      const BesselOrderTables& tables) {
+SVMF_INLINE WeightedSums<V> sum_nodes(const Order& order, V x, V center, const BesselGrid& grid) {
   WeightedSums<V> sums{V(0.5), V(0), V(-0.5) * center, V(0.5) * square(center)};
   // Beyond the peak of the weights a term below this share changes no bit of any sum.
   constexpr double kNothing = 0x1p-68;
   V lost(0);  // by the additions to the total
-  for (int i = 1; i < kBesselNodes; ++i) {
-    const V C(tables.node_cosh[i]);
+  for (int i = 1; i < grid.count; ++i) {
+    const V C(grid.cosh[i]);
     V weight, with_sinh;
-    order.weigh(V(tables.node[i]), i, -(x * C), &weight, &with_sinh);
+    order.weigh(grid, i, -(x * C), &weight, &with_sinh);
     const V total = sums.total + weight;
     lost += weight - (total - sums.total);
     sums.total = total;
@@ -62,25 +62,25 @@ SVMF_INLINE WeightedSums<V> sum_nodes(const Order& order, V x, V center,
 }
 
 template <class V, class Order>
-SVMF_INLINE V log_kve_between(const Order& order, V x, const BesselOrderTables& tables) {
-  const WeightedSums<V> sums = sum_nodes<false, 0>(order, x, V(0), tables);
-  return logarithm(sums.total * V(coefficients::kNodeStep));
+SVMF_INLINE V log_kve_between(const Order& order, V x, const BesselGrid& grid) {
+  const WeightedSums<V> sums = sum_nodes<false, 0>(order, x, V(0), grid);
+  return logarithm(sums.total * V(grid.step));
 }
 template <class V, class Order>
-SVMF_INLINE V log_kve_slope_between(const Order& order, V x, const BesselOrderTables& tables) {
-  const WeightedSums<V> sums = sum_nodes<false, 1>(order, x, V(0), tables);
+SVMF_INLINE V log_kve_slope_between(const Order& order, V x, const BesselGrid& grid) {
+  const WeightedSums<V> sums = sum_nodes<false, 1>(order, x, V(0), grid);
   return -(sums.first / sums.total);
 }
 template <class V, class Order>
-SVMF_INLINE V log_kve_bend_between(const Order& order, V x, const BesselOrderTables& tables) {
+SVMF_INLINE V log_kve_bend_between(const Order& order, V x, const BesselGrid& grid) {
   const V v = order.order(), s = square_root(mul_add(x, x, v * v));
   const V center = v * (v / (s + x)) / x;  // near the mean, so that little cancels
-  const WeightedSums<V> sums = sum_nodes<false, 2>(order, x, center, tables);
+  const WeightedSums<V> sums = sum_nodes<false, 2>(order, x, center, grid);
   return sums.second / sums.total - square(sums.first / sums.total);
 }
 template <class V, class Order>
-SVMF_INLINE V log_kv_order_slope_between(const Order& order, V x, const BesselOrderTables& tables) {
-  const WeightedSums<V> sums = sum_nodes<true, 0>(order, x, V(0), tables);
+SVMF_INLINE V log_kv_order_slope_between(const Order& order, V x, const BesselGrid& grid) {
+  const WeightedSums<V> sums = sum_nodes<true, 0>(order, x, V(0), grid);
   return sums.order / sums.total;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The Bessel functions without tables (csrc/math/bessel_order_functions.h) over rows, in double for
-// both types. Their three methods have little in common: the elements of a block are sorted by
+// both types. Their methods have little in common: the elements of a block are sorted by
 // region first, so that a register works out one of them and not all. Every element has the bits
 // that it has alone.
 #pragma once
@@ -68,8 +68,7 @@ void evaluate_part(const Orders& orders, Part& part) {
 
 template <BesselFunction kFunction, class S, class Orders>
 void evaluate(const Orders& orders, const S* x, S* out, int64_t n) {
-  Part parts[3];
-  Part &near = parts[0], &between = parts[1], &far = parts[2];
+  Part parts[4];
   for (int64_t begin = 0; begin < n; begin += kBlock) {
     for (Part& part : parts) part.count = 0;
     const int count = static_cast<int>(std::min<int64_t>(kBlock, n - begin));
@@ -81,10 +80,10 @@ void evaluate(const Orders& orders, const S* x, S* out, int64_t n) {
       else
         parts[static_cast<int>(region)].add(order, argument, i);
     }
-    if constexpr (kFunction != BesselFunction::kLogIvOrderDerivative)
-      evaluate_part<kFunction, BesselRegion::kNear>(orders, near);
-    evaluate_part<kFunction, BesselRegion::kBetween>(orders, between);
-    evaluate_part<kFunction, BesselRegion::kFar>(orders, far);
+    evaluate_part<kFunction, BesselRegion::kNear>(orders, parts[0]);
+    evaluate_part<kFunction, BesselRegion::kCoarse>(orders, parts[1]);
+    evaluate_part<kFunction, BesselRegion::kFine>(orders, parts[2]);
+    evaluate_part<kFunction, BesselRegion::kFar>(orders, parts[3]);
     for (const Part& part : parts) {
       for (int i = 0; i < part.count; ++i) out[begin + part.where[i]] = static_cast<S>(part.y[i]);
     }
