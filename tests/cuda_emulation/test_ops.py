@@ -3,6 +3,7 @@
 CPU ops."""
 
 import ctypes
+import re
 from pathlib import Path
 
 import emulator
@@ -77,7 +78,7 @@ def arguments(name: str, overload: str, dtype: torch.dtype, layout: str) -> tupl
     def rows() -> torch.Tensor:
         return lay(vectors(*batch, m, dtype=dtype))
 
-    if "iv" in name.split("_") or name.startswith(("log_iv", "_iv", "iv_")):
+    if re.search(r"(^|_)[ik]ve?(_|$)", name):
         return (values() if overload else 1.5, values())
     if name in ("householder", "_householder_backward"):
         return tuple(rows() for _ in range(2 if name == "householder" else 3))
