@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the sampler's float32 kernels issue and touch per row, counted by running nvcc's PTX in the
-interpreter of tools/ptx.py.
+"""What the sampler's kernels for float32 and float16 issue and touch per row, counted by running
+nvcc's PTX in the interpreter of tools/ptx.py.
 
     python tools/cuda_counts.py                 # compiles with nvcc and prints the table
 
@@ -11,6 +11,7 @@ what every vector and number once, side by side, would be. Launches are those of
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 import tempfile
@@ -81,10 +82,12 @@ def describe(cases: list[emulator.Case]) -> list[Described]:
 def launch(case: emulator.Case, described: Described, kernels: dict[str, Kernel]) -> Machine:
     """Runs a case in the interpreter and fills in its results."""
     kernel = kernels[described.kernel]
-    arrays = [(a, None if v is None else np.ascontiguousarray(v, "f4").ravel()) for a, v in
-              zip(described.addresses.get("in", []), case.inputs, strict=True)]  # fmt: skip
-    outputs = [(a, None if n is None else np.full(n, np.nan, "f4")) for a, n in
-               zip(described.addresses.get("out", []), case.outputs, strict=True)]  # fmt: skip
+    arrays = [(a, None if v is None else np.ascontiguousarray(v, case.input_type(i)).ravel())
+              for i, (a, v) in enumerate(zip(described.addresses.get("in", []), case.inputs,
+                                             strict=True))]  # fmt: skip
+    outputs = [(a, None if n is None else np.full(n, np.nan, case.output_type(i)))
+               for i, (a, n) in enumerate(zip(described.addresses.get("out", []), case.outputs,
+                                              strict=True))]  # fmt: skip
     seed = [(a, np.array([case.integers[3]], "i8").view("f4")) for a in
             described.addresses.get("seed", [])]  # fmt: skip
     memory, moved, places = [np.zeros(64, "u1")], {}, []
@@ -108,12 +111,12 @@ def launch(case: emulator.Case, described: Described, kernels: dict[str, Kernel]
     machine = Machine(kernel, described.grid, described.block, described.shared, params, flat)
     machine.run()
     case.results = []
-    for place in places[len(arrays) : len(arrays) + len(outputs)]:
+    for i, place in enumerate(places[len(arrays) : len(arrays) + len(outputs)]):
         if place is None:
             case.results.append(None)
         else:
             start, length = place[0] + shift, place[1]
-            case.results.append(flat[start : start + length].view("f4").copy())
+            case.results.append(flat[start : start + length].view(case.output_type(i)).copy())
     return machine
 
 
@@ -126,15 +129,15 @@ def _relocate(raw: bytes, moved: dict[int, int]) -> bytes:
     return bytes(data)
 
 
-def sampler_cases(rows: int, m: int) -> tuple[emulator.Case, emulator.Case]:
+def sampler_cases(rows: int, m: int, dtype: str = "float32") -> tuple[emulator.Case, emulator.Case]:
     rng = np.random.default_rng(1)
     loc = rng.standard_normal((rows, m))
     loc /= np.linalg.norm(loc, axis=1, keepdims=True)
     kappa = np.full(rows, float(m))
-    forward = emulator.Case("vmf_sample", "float32", (1, rows, m, 5), (), (loc, kappa),
+    forward = emulator.Case("vmf_sample", dtype, (1, rows, m, 5), (), (loc, kappa),
                             (rows * m, rows, rows, rows))  # fmt: skip
     below = rng.uniform(0.2, 0.8, rows)
-    backward = emulator.Case("vmf_sample_backward", "float32", (1, rows, m, 0), (),
+    backward = emulator.Case("vmf_sample_backward", dtype, (1, rows, m, 0), (),
                              (loc, kappa, None, loc, below, 2 - below, loc, kappa),
                              (rows * m, rows))  # fmt: skip
     for case in (forward, backward):
@@ -142,24 +145,28 @@ def sampler_cases(rows: int, m: int) -> tuple[emulator.Case, emulator.Case]:
     return forward, backward
 
 
-# Vectors of m and single numbers per row that must be read or written.
-LEAST = {"vmf_sample": (2, 4), "vmf_sample_backward": (4, 5)}
+# Vectors of m and single numbers per row that must be read or written, and numbers of the state.
+LEAST = {"vmf_sample": (2, 2, 2), "vmf_sample_backward": (4, 3, 2)}
+
+
+def least_sectors(case: emulator.Case, m: int) -> float:
+    vectors, numbers, state = LEAST[case.op]
+    size = 2 if case.dtype == "float16" else 4
+    return (size * (vectors * m + numbers) + 4 * state) / 32
 
 
 def counts(kernels: dict[str, Kernel]) -> str:
     rows_of_table = []
-    for rows, m in SHAPES:
-        cases = list(sampler_cases(rows, m))
+    for dtype, (rows, m) in itertools.product(("float32", "float16"), SHAPES):
+        cases = list(sampler_cases(rows, m, dtype))
         for case, described in zip(cases, describe(cases), strict=True):
             machine = launch(case, described, kernels)
-            vectors, numbers = LEAST[case.op]
-            least = (vectors * m + numbers) / 8
             name = "`vmf_rsample_kl`" if case.op == "vmf_sample" else "its backward, pathwise"
             rows_of_table.append(
-                [name, f"{rows} x {m}", f"{machine.instructions / rows:.0f}",
-                 f"{machine.sectors / rows:.1f}", f"{least:.1f}"]
+                [name, dtype, f"{rows} x {m}", f"{machine.instructions / rows:.0f}",
+                 f"{machine.sectors / rows:.1f}", f"{least_sectors(case, m):.1f}"]
             )  # fmt: skip
-    head = ["op, float32", "rows x m", "instructions per row", "sectors per row", "least sectors"]
+    head = ["op", "type", "rows x m", "instructions per row", "sectors per row", "least sectors"]
     return table(head, rows_of_table)
 
 

@@ -38,7 +38,12 @@ class Compiled:
 
     @property
     def is_float32(self) -> bool:
-        return "float" in self.name and not any(word in self.name for word in DOUBLE_INSIDE)
+        """Of float32, or of a half type: what is computed in float32."""
+        return "double" not in self.name and not any(word in self.name for word in DOUBLE_INSIDE)
+
+    @property
+    def is_half(self) -> bool:
+        return is_half(self.name)
 
 
 def read_ptxas(folder: Path) -> list[Compiled]:
@@ -57,6 +62,10 @@ def read_ptxas(folder: Path) -> list[Compiled]:
         elif match := re.search(r"Used (\d+) registers", line):
             kernels.append(Compiled(name, arch, int(match[1]), *frame))
     return kernels
+
+
+def is_half(kernel: str) -> bool:
+    return "loat16, " in kernel
 
 
 def short_name(symbol: str) -> str:

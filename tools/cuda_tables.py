@@ -11,7 +11,7 @@ from pathlib import Path
 
 from cuda_counts import compile_ptx, counts
 from cuda_launches import DIMENSIONS, Launch, describe_launches
-from cuda_report import DEVICES, Compiled, Device, span, table
+from cuda_report import DEVICES, Compiled, Device, is_half, span, table
 from cuda_sass import Code, read_code
 
 # Rounds of the rejection sampler for 32 rows: two out of three proposals are accepted or more, and
@@ -23,11 +23,15 @@ def all_tables(kernels: Sequence[Compiled], folder: Path) -> str:
     launches = describe_launches()
     parts = [
         "### Resources",
-        resources(kernels, launches),
+        resources([k for k in kernels if not k.is_half], launches),
+        half_types(kernels),
         "### Bytes",
         least_bytes(),
     ]
-    codes = {device: read_code(folder, device.arch) for device in DEVICES}
+    codes = {
+        device: {n: c for n, c in read_code(folder, device.arch).items() if not is_half(n)}
+        for device in DEVICES
+    }
     if not all(codes.values()):
         raise SystemExit("cuda_report: expected cuobjdump and nvdisasm on PATH for the tables")
     parts += [
@@ -82,6 +86,21 @@ def resources(kernels: Sequence[Compiled], launches: Sequence[Launch]) -> str:
             ]
 
     return table(head, rows())
+
+
+def half_types(kernels: Sequence[Compiled]) -> str:
+    """What bfloat16 and float16 ask for beside float32."""
+    wide = {(k.name, k.arch): k for k in kernels}
+    more, stack = [], []
+    for k in kernels:
+        if k.is_half:
+            twin = wide[re.sub(r"(Bf|F)loat16", "float", k.name), k.arch]
+            more.append(k.registers - twin.registers)
+            stack.append(k.stack - twin.stack)
+    return (
+        f"bfloat16 and float16: {len(more)} kernels and architectures, {min(more)} to {max(more)} "
+        f"registers\nand {min(stack)} to {max(stack)} bytes of stack more than their float32 twins."
+    )
 
 
 def _occupancies(group: Sequence[Compiled], used: Sequence[Launch], device: Device) -> list[float]:

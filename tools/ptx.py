@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""An interpreter for the PTX that nvcc makes of our float32 kernels: it runs a launch on the CPU,
-and counts the instructions that the warps issue and the 32-byte sectors that their loads and
-stores of global memory touch.
+"""An interpreter for the PTX that nvcc makes of our kernels that compute in float32: it runs a
+launch on the CPU, and counts the instructions that the warps issue and the 32-byte sectors that
+their loads and stores of global memory touch.
 
 All threads of the grid advance together, as lanes of numpy arrays: the lowest instruction that any
 thread waits at is next, for all that wait there. Warp functions and barriers are meeting points.

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 SHARED, PARAM = 1 << 40, 2 << 40  # where these spaces lie among generic addresses
 TYPES = {
-    "u8": "u1", "s8": "i1", "b8": "u1", "u16": "u2", "s16": "i2", "b16": "u2", "u32": "u4",
-    "s32": "i4", "b32": "u4", "u64": "u8", "s64": "i8", "b64": "u8", "f32": "f4", "f64": "f8",
+    "u8": "u1", "s8": "i1", "b8": "u1", "u16": "u2", "s16": "i2", "b16": "u2", "f16": "f2",
+    "u32": "u4", "s32": "i4", "b32": "u4", "u64": "u8", "s64": "i8", "b64": "u8", "f32": "f4",
+    "f64": "f8",
 }  # fmt: skip
 DTYPES = {name: np.dtype(code) for name, code in TYPES.items()}
 UNORDERED = {"equ": "eq", "neu": "ne", "ltu": "lt", "leu": "le", "gtu": "gt", "geu": "ge"}
@@ -108,16 +109,19 @@ def shift(m: Machine, parts: list[str], operands: list[str], at: np.ndarray) -> 
 
 
 def move(m: Machine, parts: list[str], operands: list[str], at: np.ndarray) -> None:
+    whole = DTYPES[parts[-1]].itemsize
+    half, bits = f"u{whole // 2}", np.uint64(4 * whole)
     if operands[0].startswith("{"):  # the halves of a word
         low, high = (o.strip() for o in operands[0].strip("{}").split(","))
-        word = m.read(operands[1], "u64", at)
-        m.write(low, word.astype("u4"), at)
-        m.write(high, (word >> np.uint64(32)).astype("u4"), at)
+        word = m.read(operands[1], parts[-1], at).astype("u8")
+        m.write(low, word.astype(half), at)
+        m.write(high, (word >> bits).astype(half), at)
     elif operands[1].startswith("{"):
         low, high = (
-            m.read(o.strip(), "u32", at).astype("u8") for o in operands[1].strip("{}").split(",")
+            m.read(o.strip(), f"u{4 * whole}", at).astype("u8")
+            for o in operands[1].strip("{}").split(",")
         )
-        m.write(operands[0], low | high << np.uint64(32), at)
+        m.write(operands[0], (low | high << bits).astype(f"u{whole}"), at)
     else:
         kind = parts[-1]
         m.write(operands[0], m.read(operands[1], kind, at), at)

@@ -1,42 +1,47 @@
 // SPDX-License-Identifier: MIT
 // What the sampler's kernels are given, on every device. Row r = sample * batch + b has mean
 // direction loc[b] and concentration kappa[b] (spherical Cauchy: rho[b]); its random words depend on
-// (seed, r) alone.
+// (seed, r) alone. Tensors are stored as T; the state is of the type that is computed in.
 #pragma once
 
 #include <cstdint>
 
 #include "common/functions.h"
+#include "common/half_types.h"
 
 namespace svmf {
 
-template <class S>
+template <class T>
 struct SampleArguments {
-  const S* loc;         // [batch, m], unit rows
-  const S* kappa;       // [batch]
+  using S = ComputeType<T>;
+
+  const T* loc;         // [batch, m], unit rows
+  const T* kappa;       // [batch]
   const int64_t* seed;  // one number
-  S* z;                 // [samples * batch, m]
+  T* z;                 // [samples * batch, m]
   S* below;             // [samples * batch], 1 - w, or null
   S* above;             // [samples * batch], 1 + w, or null
-  S* kl;                // [batch], KL to the uniform distribution, or null; on CUDA
+  T* kl;                // [batch], KL to the uniform distribution, or null; on CUDA
   int64_t samples;
   int64_t batch;
   int64_t m;
   Family family = Family::kVonMisesFisher;
 };
 
-template <class S>
+template <class T>
 struct SampleBackwardArguments {
-  const S* grad_z;          // [samples * batch, m]
-  const S* grad_kl;         // [batch], or null
-  const S* grad_log_ratio;  // [samples * batch], or null
-  const S* z;               // from here on as in SampleArguments
+  using S = ComputeType<T>;
+
+  const T* grad_z;          // [samples * batch, m]
+  const T* grad_kl;         // [batch], or null
+  const T* grad_log_ratio;  // [samples * batch], or null
+  const T* z;               // from here on as in SampleArguments
   const S* below;
   const S* above;
-  const S* loc;
-  const S* kappa;
-  S* grad_loc;    // [batch, m]
-  S* grad_kappa;  // [batch]
+  const T* loc;
+  const T* kappa;
+  T* grad_loc;    // [batch, m]
+  T* grad_kappa;  // [batch]
   int64_t samples;
   int64_t batch;
   int64_t m;

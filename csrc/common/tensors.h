@@ -29,8 +29,8 @@ inline bool is_half_type(ScalarType type) {
                   torch_says, like.is_cuda());
 }
 
-// An uninitialised contiguous tensor of the device and dtype of `like`.
-inline Tensor empty_tensor(const int64_t* sizes, int64_t dim, const Tensor& like) {
+// An uninitialised contiguous tensor of a dtype (torch's number of it) on the device of `like`.
+inline Tensor empty_tensor(const int64_t* sizes, int64_t dim, const Tensor& like, int32_t dtype) {
   std::vector<int64_t> strides(static_cast<size_t>(dim));
   int64_t stride = 1;
   for (int64_t i = dim - 1; i >= 0; --i) {
@@ -40,8 +40,7 @@ inline Tensor empty_tensor(const int64_t* sizes, int64_t dim, const Tensor& like
     if (stride > INT64_MAX / size) fail_for_memory(sizes, dim, like, "");
     stride *= size;
   }
-  int32_t dtype, device_type, device_index;
-  TORCH_ERROR_CODE_CHECK(aoti_torch_get_dtype(like.get(), &dtype));
+  int32_t device_type, device_index;
   TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_type(like.get(), &device_type));
   TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_index(like.get(), &device_index));
   AtenTensorHandle handle;
@@ -51,20 +50,37 @@ inline Tensor empty_tensor(const int64_t* sizes, int64_t dim, const Tensor& like
   return Tensor(handle);
 }
 
+inline int32_t torch_dtype(const Tensor& t) {
+  int32_t dtype;
+  TORCH_ERROR_CODE_CHECK(aoti_torch_get_dtype(t.get(), &dtype));
+  return dtype;
+}
+
 inline Tensor empty_tensor(const std::vector<int64_t>& sizes, const Tensor& like) {
-  return empty_tensor(sizes.data(), static_cast<int64_t>(sizes.size()), like);
+  return empty_tensor(sizes.data(), static_cast<int64_t>(sizes.size()), like, torch_dtype(like));
+}
+
+// Of the dtype that `like` is computed in.
+inline Tensor empty_of_compute_type(const std::vector<int64_t>& sizes, const Tensor& like) {
+  return empty_tensor(
+      sizes.data(), static_cast<int64_t>(sizes.size()), like,
+      is_half_type(like.scalar_type()) ? aoti_torch_dtype_float32() : torch_dtype(like));
 }
 
 inline Tensor empty_like_contiguous(const Tensor& like) {
   const auto sizes = like.sizes();
-  return empty_tensor(sizes.data(), static_cast<int64_t>(sizes.size()), like);
+  return empty_tensor(sizes.data(), static_cast<int64_t>(sizes.size()), like, torch_dtype(like));
+}
+
+inline Tensor to_contiguous(const Tensor& t) {
+  return t.is_contiguous() ? t : torch::stable::contiguous(t);
 }
 
 // Contiguous, and bfloat16 and float16 as float32.
 inline Tensor to_compute_type(const Tensor& t) {
   if (is_half_type(t.scalar_type()))
     return torch::stable::contiguous(torch::stable::to(t, ScalarType::Float));
-  return t.is_contiguous() ? t : torch::stable::contiguous(t);
+  return to_contiguous(t);
 }
 
 inline Tensor to_result_type(const Tensor& t, ScalarType type) {

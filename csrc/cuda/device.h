@@ -5,6 +5,7 @@
 
 #include <cuda_runtime.h>
 
+#include "common/half_types.h"
 #include "common/tensors.h"
 
 namespace svmf::cuda {
@@ -28,15 +29,25 @@ class OnDevice {
 // Reports a launch that failed on the current device.
 [[noreturn]] void fail_launch(const char* op, cudaError_t error);
 
-// launch(S{}, stream) on the device of `like`, S its compute type; an error is reported with the
-// op's name.
+// launch(T{}, stream) on the device of `like`, T what it is stored as: kernels convert half types in
+// loads and stores. An error is reported with the op's name.
 template <class F>
-void launch_on_device(const char* op, const Tensor& like, F launch) {
+void launch_stored(const char* op, const Tensor& like, F launch) {
   const OnDevice device(like);
-  with_compute_type(like, [&](auto type) {
+  const auto run = [&](auto type) {
     const cudaError_t error = launch(type, device.stream());
     if (error != cudaSuccess) fail_launch(op, error);
-  });
+  };
+  switch (like.scalar_type()) {
+    case ScalarType::Double:
+      return run(double{});
+    case ScalarType::Half:
+      return run(Float16{});
+    case ScalarType::BFloat16:
+      return run(Bfloat16{});
+    default:
+      return run(float{});
+  }
 }
 
 }  // namespace svmf::cuda

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The shape of every elementwise op on CUDA: contiguous input, one output, half types through
-// float. The caller names the launcher.
+// The shape of every elementwise op on CUDA: contiguous inputs of one type, one output. The caller
+// names the launcher.
 #pragma once
 
 #include "cuda/device.h"
@@ -9,23 +9,22 @@ namespace svmf::cuda {
 
 template <class F>
 Tensor map_elements(const char* op, const Tensor& input, F launch) {
-  const Tensor x = to_compute_type(input), out = empty_like_contiguous(x);
-  launch_on_device(op, x, [&](auto type, cudaStream_t stream) {
-    using S = decltype(type);
-    return launch(data<S>(x), mutable_data<S>(out), x.numel(), stream);
+  const Tensor x = to_contiguous(input), out = empty_like_contiguous(x);
+  launch_stored(op, x, [&](auto type, cudaStream_t stream) {
+    using T = decltype(type);
+    return launch(data<T>(x), mutable_data<T>(out), x.numel(), stream);
   });
-  return to_result_type(out, input.scalar_type());
+  return out;
 }
 
 template <class F>
 Tensor map_elements(const char* op, const Tensor& input1, const Tensor& input2, F launch) {
-  const Tensor x = to_compute_type(input1), y = to_compute_type(input2),
-               out = empty_like_contiguous(x);
-  launch_on_device(op, x, [&](auto type, cudaStream_t stream) {
-    using S = decltype(type);
-    return launch(data<S>(x), data<S>(y), mutable_data<S>(out), x.numel(), stream);
+  const Tensor x = to_contiguous(input1), y = to_contiguous(input2), out = empty_like_contiguous(x);
+  launch_stored(op, x, [&](auto type, cudaStream_t stream) {
+    using T = decltype(type);
+    return launch(data<T>(x), data<T>(y), mutable_data<T>(out), x.numel(), stream);
   });
-  return to_result_type(out, input1.scalar_type());
+  return out;
 }
 
 }  // namespace svmf::cuda

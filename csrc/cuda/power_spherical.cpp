@@ -29,29 +29,29 @@ Tensor function_of_kappa(const char* op, PowerFunction function, const Tensor& k
 Tensor power_spherical_log_prob(const Tensor& value, const Tensor& loc, const Tensor& kappa) {
   constexpr const char* op = "power_spherical_log_prob";
   check_log_prob(op, value, loc, kappa);
-  const Tensor xs = to_compute_type(value), locs = to_compute_type(loc),
-               parameters = to_compute_type(kappa);
+  const Tensor xs = to_contiguous(value), locs = to_contiguous(loc),
+               parameters = to_contiguous(kappa);
   const Tensor out = empty_like_contiguous(parameters);
   const int64_t m = value.size(value.dim() - 1);
-  launch_on_device(op, xs, [&](auto type, cudaStream_t stream) {
-    using S = decltype(type);
-    return launch_power_spherical_log_prob(data<S>(xs), data<S>(locs), data<S>(parameters),
-                                           mutable_data<S>(out), parameters.numel(), m, stream);
+  launch_stored(op, xs, [&](auto type, cudaStream_t stream) {
+    using T = decltype(type);
+    return launch_power_spherical_log_prob(data<T>(xs), data<T>(locs), data<T>(parameters),
+                                           mutable_data<T>(out), parameters.numel(), m, stream);
   });
-  return to_result_type(out, value.scalar_type());
+  return out;
 }
 
 TwoTensors power_spherical_rsample(const Tensor& loc, const Tensor& kappa, const Tensor& seed,
                                    std::vector<int64_t> sample_shape, bool keep_state) {
   const Sampled s = draw_samples(Family::kPowerSpherical, "power_spherical_rsample", loc, kappa,
-                                 seed, sample_shape, keep_state, nullptr);
+                                 seed, sample_shape, keep_state, false);
   return {s.z, s.state};
 }
 
 ThreeTensors power_spherical_rsample_kl(const Tensor& loc, const Tensor& kappa, const Tensor& seed,
                                         std::vector<int64_t> sample_shape, bool keep_state) {
   const Sampled s = draw_samples(Family::kPowerSpherical, "power_spherical_rsample_kl", loc, kappa,
-                                 seed, sample_shape, keep_state, nullptr);
+                                 seed, sample_shape, keep_state, false);
   return {s.z, power_spherical_kl_uniform(kappa, loc.size(loc.dim() - 1)), s.state};
 }
 

@@ -11,14 +11,13 @@
 namespace svmf::cuda {
 
 struct Sampled {
-  Tensor z, state;
+  Tensor z, kl, state;  // kl: [*batch], for the op that wants it
 };
 
-// `name` is what the op calls its second parameter. kl: [*batch] of the compute type, or null; the
-// vMF alone.
+// `name` is what the op calls its second parameter. KL: the vMF alone.
 Sampled draw_samples(Family family, const char* op, const Tensor& loc, const Tensor& kappa,
                      const Tensor& seed, const std::vector<int64_t>& sample_shape, bool keep_state,
-                     const Tensor* kl, const char* name = "kappa");
+                     bool with_kl, const char* name = "kappa");
 
 TwoTensors differentiate_samples(Family family, const char* op, const Tensor& grad_z,
                                  const std::optional<Tensor>& grad_kl,

@@ -29,29 +29,29 @@ Tensor function_of_rho(const char* op, RhoFunction function, const Tensor& rho, 
 Tensor spherical_cauchy_log_prob(const Tensor& value, const Tensor& loc, const Tensor& rho) {
   constexpr const char* op = "spherical_cauchy_log_prob";
   check_log_prob(op, value, loc, rho, "rho");
-  const Tensor xs = to_compute_type(value), locs = to_compute_type(loc),
-               parameters = to_compute_type(rho);
+  const Tensor xs = to_contiguous(value), locs = to_contiguous(loc),
+               parameters = to_contiguous(rho);
   const Tensor out = empty_like_contiguous(parameters);
   const int64_t m = value.size(value.dim() - 1);
-  launch_on_device(op, xs, [&](auto type, cudaStream_t stream) {
-    using S = decltype(type);
-    return launch_spherical_cauchy_log_prob(data<S>(xs), data<S>(locs), data<S>(parameters),
-                                            mutable_data<S>(out), parameters.numel(), m, stream);
+  launch_stored(op, xs, [&](auto type, cudaStream_t stream) {
+    using T = decltype(type);
+    return launch_spherical_cauchy_log_prob(data<T>(xs), data<T>(locs), data<T>(parameters),
+                                            mutable_data<T>(out), parameters.numel(), m, stream);
   });
-  return to_result_type(out, value.scalar_type());
+  return out;
 }
 
 TwoTensors spherical_cauchy_rsample(const Tensor& loc, const Tensor& rho, const Tensor& seed,
                                     std::vector<int64_t> sample_shape, bool keep_state) {
   const Sampled s = draw_samples(Family::kSphericalCauchy, "spherical_cauchy_rsample", loc, rho,
-                                 seed, sample_shape, keep_state, nullptr, "rho");
+                                 seed, sample_shape, keep_state, false, "rho");
   return {s.z, s.state};
 }
 
 ThreeTensors spherical_cauchy_rsample_kl(const Tensor& loc, const Tensor& rho, const Tensor& seed,
                                          std::vector<int64_t> sample_shape, bool keep_state) {
   const Sampled s = draw_samples(Family::kSphericalCauchy, "spherical_cauchy_rsample_kl", loc, rho,
-                                 seed, sample_shape, keep_state, nullptr, "rho");
+                                 seed, sample_shape, keep_state, false, "rho");
   return {s.z, spherical_cauchy_kl_uniform(rho, loc.size(loc.dim() - 1)), s.state};
 }
 

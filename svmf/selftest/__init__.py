@@ -15,13 +15,14 @@ import torch
 from svmf import _gpus
 from svmf._library import build_info
 from svmf.selftest import checks, gpu_checks
-from svmf.selftest.op_calls import check_ops
+from svmf.selftest.op_calls import check_half_types, check_ops
 from svmf.selftest.step import SkippedError
 
 CHECKS: dict[str, Callable[[str], str]] = {
     "architectures": gpu_checks.check_architecture,
     "random words": checks.check_words,
     "every op": check_ops,
+    "half types": check_half_types,
     "reference": checks.check_reference,
     "moments": checks.check_moments,
     "side stream": gpu_checks.check_stream,

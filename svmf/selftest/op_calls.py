@@ -120,3 +120,20 @@ def check_ops(device: str) -> str:
                 raise AssertionError(f"{name}, {dtype}: {error}") from None
             count += 1
     return f"{count} calls with gradients, at most {worst:.2g} eps apart"
+
+
+def check_half_types(device: str) -> str:
+    """Computed in float32 and rounded once: the bits of the float32 result in the type."""
+    count = 0
+    for name, op, values, _ in calls():
+        for dtype in (torch.bfloat16, torch.float16):
+            placed = place(values, device, dtype, 0)
+            wide = [t.float() if isinstance(t, Tensor) and t.dtype == dtype else t for t in placed]
+            ours, theirs = op(*placed), op(*wide)
+            if isinstance(ours, Tensor):
+                ours, theirs = (ours,), (theirs,)
+            for one, other in zip(ours, theirs, strict=True):
+                if not torch.equal(one.nan_to_num(), other.to(one.dtype).nan_to_num()):
+                    raise AssertionError(f"{name}, {dtype}: not the float32 result, rounded")
+            count += 1
+    return f"{count} calls give the bits of float32, rounded once"

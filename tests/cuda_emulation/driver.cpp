@@ -3,9 +3,9 @@
 // writes their outputs to another, so that sanitizer builds need not be loaded into Python;
 // emulator.py is the other side and knows the format:
 //   one line of text    op type order shuffle_seed processors, then four lists: integers, reals,
-//                       lengths of the inputs, lengths of the outputs
+//                       bytes of the inputs, bytes of the outputs
 //   raw numbers         the inputs
-// Each list is preceded by its length; a length of -1 is a null pointer. Arrays are separate
+// Each list is preceded by its length; -1 bytes are a null pointer. Arrays are separate
 // allocations of exact size, so that the address sanitizer sees the first element out of bounds;
 // outputs start as nan.
 #include <cstdio>
@@ -23,12 +23,11 @@
 
 namespace {
 
-template <class S>
+template <class T>
 struct Case {
   std::vector<int64_t> integers;
   std::vector<double> reals;
-  std::vector<const S*> in;
-  std::vector<S*> out;
+  std::vector<void*> in, out;
 };
 
 // Where an array is, for those who read the description of a launch.
@@ -36,11 +35,17 @@ void describe(const char* what, const void* address) {
   if (emulation::settings().only_report) std::printf("%s %p\n", what, address);
 }
 
-template <class S>
-cudaError_t run(const std::string& op, Case<S>& c) {
+template <class T>
+cudaError_t run(const std::string& op, Case<T>& c) {
   using namespace svmf;
+  using S = ComputeType<T>;
   const auto& n = c.integers;
-  const auto &in = c.in, &out = c.out;
+  // The sampler's state is of the type that is computed in; everything else is stored as T.
+  std::vector<const T*> in;
+  std::vector<T*> out;
+  for (void* array : c.in) in.push_back(static_cast<T*>(array));
+  for (void* array : c.out) out.push_back(static_cast<T*>(array));
+  const auto state = [](void* array) { return static_cast<S*>(array); };
 #define SVMF_BESSEL_OP(name, function)                                                            \
   if (op == #name) {                                                                              \
     return launch_log_bessel(BesselFunction::function, c.reals[0], in[0], out[0], n[0], nullptr); \
@@ -76,17 +81,21 @@ cudaError_t run(const std::string& op, Case<S>& c) {
   if (op == "vmf_sample" || op == "spherical_cauchy_sample" || op == "power_spherical_sample") {
     const auto seed = std::make_unique<int64_t>(n[3]);
     describe("seed", seed.get());
-    const SampleArguments<S> arguments{in[0],  in[1], seed.get(), out[0], out[1],
-                                       out[2], out[3], n[0],      n[1],   n[2]};
+    const SampleArguments<T> arguments{in[0],           in[1],  seed.get(), out[0], state(c.out[1]),
+                                       state(c.out[2]), out[3], n[0],       n[1],   n[2]};
     if (op == "spherical_cauchy_sample") return launch_spherical_cauchy_sample(arguments, nullptr);
     if (op == "power_spherical_sample") return launch_power_spherical_sample(arguments, nullptr);
     return launch_vmf_sample(arguments, nullptr);
   }
   if (op == "vmf_sample_backward" || op == "spherical_cauchy_sample_backward" ||
       op == "power_spherical_sample_backward") {
-    const SampleBackwardArguments<S> arguments{
-        in[0], in[1],  in[2],  in[3], in[4], in[5], in[6],
-        in[7], out[0], out[1], n[0],  n[1],  n[2],  static_cast<SampleGradient>(n[3])};
+    const SampleBackwardArguments<T> arguments{in[0],          in[1],
+                                               in[2],          in[3],
+                                               state(c.in[4]), state(c.in[5]),
+                                               in[6],          in[7],
+                                               out[0],         out[1],
+                                               n[0],           n[1],
+                                               n[2],           static_cast<SampleGradient>(n[3])};
     if (op == "spherical_cauchy_sample_backward")
       return launch_spherical_cauchy_sample_backward(arguments, nullptr);
     if (op == "power_spherical_sample_backward")
@@ -106,36 +115,36 @@ std::vector<T> read_list(std::istream& line) {
   return list;
 }
 
-template <class S>
+template <class T>
 void run_case(const std::string& op, std::istream& line, std::istream& input,
               std::ostream& output) {
-  Case<S> c;
+  Case<T> c;
   c.integers = read_list<int64_t>(line);
   c.reals = read_list<double>(line);
   const std::vector<int64_t> in = read_list<int64_t>(line), out = read_list<int64_t>(line);
-  const auto allocate = [](int64_t length) {
-    S* const array = length < 0 ? nullptr : static_cast<S*>(std::malloc(length * sizeof(S)));
-    if (length > 0) std::memset(array, 0xff, length * sizeof(S));
+  const auto allocate = [](int64_t bytes) {
+    void* const array = bytes < 0 ? nullptr : std::malloc(bytes);
+    if (bytes > 0) std::memset(array, 0xff, bytes);
     return array;
   };
-  for (const int64_t length : in) {
-    S* const array = allocate(length);
-    if (length > 0) input.read(reinterpret_cast<char*>(array), length * sizeof(S));
+  for (const int64_t bytes : in) {
+    void* const array = allocate(bytes);
+    if (bytes > 0) input.read(static_cast<char*>(array), bytes);
     c.in.push_back(array);
   }
-  for (const int64_t length : out) c.out.push_back(allocate(length));
-  for (const S* array : c.in) describe("in", array);
-  for (const S* array : c.out) describe("out", array);
-  const cudaError_t error = run<S>(op, c);
+  for (const int64_t bytes : out) c.out.push_back(allocate(bytes));
+  for (const void* array : c.in) describe("in", array);
+  for (const void* array : c.out) describe("out", array);
+  const cudaError_t error = run<T>(op, c);
   if (error != cudaSuccess) {
     std::cerr << "driver: " << op << ": " << cudaGetErrorString(error) << "\n";
     std::exit(4);
   }
   for (size_t i = 0; i < out.size(); ++i) {
-    if (out[i] > 0) output.write(reinterpret_cast<const char*>(c.out[i]), out[i] * sizeof(S));
+    if (out[i] > 0) output.write(static_cast<const char*>(c.out[i]), out[i]);
   }
-  for (const S* array : c.in) std::free(const_cast<S*>(array));
-  for (S* array : c.out) std::free(array);
+  for (void* array : c.in) std::free(array);
+  for (void* array : c.out) std::free(array);
 }
 
 }  // namespace
@@ -157,6 +166,8 @@ int main(int count, char** arguments) {
     emulation::settings().order = static_cast<emulation::Order>(order);
     if (type == "float32")
       run_case<float>(op, line, input, output);
+    else if (type == "float16")
+      run_case<svmf::Float16>(op, line, input, output);
     else
       run_case<double>(op, line, input, output);
   }

@@ -54,6 +54,8 @@ ENVIRONMENT = {
 # Seconds for one run of cases; a hundred times what they take.
 TIMEOUT = 500
 ORDERS = ("forward", "reverse", "shuffled")
+# The samplers' state, inputs and outputs that are of the type that is computed in.
+STATE_IN, STATE_OUT = (4, 5), (1, 2)
 
 
 def fma_flag() -> list[str]:
@@ -76,10 +78,25 @@ class Case:
     processors: int = 4
     results: list[np.ndarray | None] = field(default_factory=list)
 
+    def input_type(self, i: int) -> np.dtype:
+        return self._type(self.op.endswith("_sample_backward") and i in STATE_IN)
+
+    def output_type(self, i: int) -> np.dtype:
+        return self._type(self.op.endswith("_sample") and i in STATE_OUT)
+
+    def _type(self, is_state: bool) -> np.dtype:
+        return np.dtype("float32" if is_state and self.dtype == "float16" else self.dtype)
+
     def text(self) -> bytes:
-        lengths = [-1 if a is None else a.size for a in self.inputs]
-        outputs = [-1 if n is None else n for n in self.outputs]
-        lists = (self.integers, [repr(float(r)) for r in self.reals], lengths, outputs)
+        inputs = [
+            -1 if a is None else a.size * self.input_type(i).itemsize
+            for i, a in enumerate(self.inputs)
+        ]
+        outputs = [
+            -1 if n is None else n * self.output_type(i).itemsize
+            for i, n in enumerate(self.outputs)
+        ]
+        lists = (self.integers, [repr(float(r)) for r in self.reals], inputs, outputs)
         parts = [self.op, self.dtype, ORDERS.index(self.order), self.shuffle_seed, self.processors]
         for values in lists:
             parts += [len(values), *values]
@@ -236,9 +253,9 @@ def run(
     with request.open("wb") as file:
         for case in cases:
             file.write(case.text())
-            for array in case.inputs:
+            for i, array in enumerate(case.inputs):
                 if array is not None:
-                    file.write(np.ascontiguousarray(array, dtype=case.dtype).tobytes())
+                    file.write(np.ascontiguousarray(array, dtype=case.input_type(i)).tobytes())
     try:
         done = subprocess.run(
             [str(program), str(request), str(answer)],
@@ -253,11 +270,11 @@ def run(
         raise EmulationError(f"exit code {done.returncode}\n{done.stderr[:4000]}")
     data, position = answer.read_bytes(), 0
     for case in cases:
-        for length in case.outputs:
+        for i, length in enumerate(case.outputs):
             if length is None:
                 case.results.append(None)
                 continue
-            array = np.frombuffer(data, case.dtype, length, position).copy()
+            array = np.frombuffer(data, case.output_type(i), length, position).copy()
             position += array.nbytes
             case.results.append(array)
     return done.stdout

@@ -37,7 +37,7 @@ MUTATIONS = {
         "staged.cuh", "  __syncthreads();\n", "", "vmf_kappa.cu", "tsan"
     ),
     "missing sync between parking and writing": Mutation(
-        "vmf_sample.cuh", "  team.sync();\n  S* const to", "  S* const to", "vmf_sample.cu", "tsan"
+        "vmf_sample.cuh", "  team.sync();\n  T* const to", "  T* const to", "vmf_sample.cu", "tsan"
     ),
     "missing sync before the next step": Mutation(
         "vmf_sample.cuh", "  team.sync();  // the run is free", "  //", "vmf_sample.cu", "tsan"

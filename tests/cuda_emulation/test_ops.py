@@ -129,6 +129,88 @@ def test_ops_agree_with_the_cpu(library, dtype, layout):
             )
 
 
+def shifted(t: torch.Tensor) -> torch.Tensor:
+    """Equal, contiguous, and no more aligned than its type needs."""
+    return torch.cat([t.flatten()[:1], t.flatten()])[1:].view(t.shape)
+
+
+def same_bits(got, want) -> bool:
+    return torch.equal(got.isnan(), want.isnan()) and torch.equal(
+        got.nan_to_num(), want.nan_to_num()
+    )
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+def test_half_types_are_computed_in_float32_and_rounded_once(library, dtype):
+    for schema in schemas():
+        name, op = schema.name.split("::")[1], packet_and_overload(emulated, schema)
+        inputs = arguments(name, schema.overload_name, dtype, "contiguous")
+        wide = [
+            t.float() if isinstance(t, torch.Tensor) and t.dtype == dtype else t for t in inputs
+        ]
+        got, want = op(*inputs), op(*wide)
+        got, want = ((r,) if isinstance(r, torch.Tensor) else r for r in (got, want))
+        for g, w in zip(got, want, strict=True):
+            assert same_bits(g, w.to(g.dtype)), name
+
+
+# Runs, a warp and a block per row, rows too long for the park.
+@pytest.mark.parametrize("m", [2, 3, 5, 10, 37, 128, 130, 600, 9001])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+def test_samplers_round_half_types_once(library, dtype, m):
+    rows = 70 if m < 100 else 3
+    for samples, place in ((1, shifted), (3, torch.clone)):
+        loc = place(vectors(rows, m, dtype=dtype))
+        kappa = place(torch.logspace(-1, 3, rows).to(dtype))
+        z, kl, state = emulated.vmf_rsample_kl(loc, kappa, SEED, (samples,), 0, True)
+        wide = emulated.vmf_rsample_kl(loc.float(), kappa.float(), SEED, (samples,), 0, True)
+        assert state.dtype == torch.float32
+        assert torch.equal(state, wide[2])
+        assert same_bits(z, wide[0].to(dtype))
+        assert same_bits(kl, wide[1].to(dtype))
+        grads = [place(torch.randn(t.shape).to(dtype)) for t in (z, kl, state[0])]
+        for gradient in (0, 1):
+            inputs = (*grads, place(z), state, loc, kappa)
+            wide = [t.float() for t in inputs]
+            got = emulated._vmf_rsample_backward(*inputs, gradient)
+            want = emulated._vmf_rsample_backward(*wide, gradient)
+            for g, w in zip(got, want, strict=True):
+                assert same_bits(g, w.to(dtype))
+
+
+@pytest.mark.parametrize("m", [3, 10, 130, 9001])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize("family", inventory.FAMILIES, ids=lambda family: family.name)
+def test_the_other_families_round_half_types_once(library, family, dtype, m):
+    loc, parameter = vectors(5, m, dtype=dtype), torch.linspace(0, 0.9, 5).to(dtype)
+    draw, differentiate = (getattr(emulated, n) for n in (family.samplers[1], family.backward))
+    for samples in (1, 3):
+        z, kl, state = draw(loc, parameter, SEED, (samples,), True)
+        wide = draw(loc.float(), parameter.float(), SEED, (samples,), True)
+        assert torch.equal(state, wide[2])
+        assert same_bits(z, wide[0].to(dtype))
+        assert same_bits(kl, wide[1].to(dtype))
+        inputs = torch.randn(z.shape).to(dtype), torch.randn(5).to(dtype), z, state, loc, parameter
+        want = differentiate(*(t.float() for t in inputs))
+        for g, w in zip(differentiate(*inputs), want, strict=True):
+            assert same_bits(g, w.to(dtype))
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+def test_every_half_is_read_and_written(library, dtype):
+    """Reflected at e1 - e1 = 0: all numbers come back. And floats around every half are rounded as
+    torch does, subnormals and the way to infinity included."""
+    everything = torch.arange(-(2**15), 2**15).to(torch.int16).view(dtype).view(-1, 2)
+    e1 = torch.tensor([1.0, 0.0], dtype=dtype).expand_as(everything)
+    assert same_bits(emulated.householder(everything, e1)[..., 1], everything[..., 1])
+    kappa = torch.logspace(-12, 6, 4001).to(dtype)
+    for m in (2, 50, 1000):
+        want = emulated.vmf_mean_length(kappa.float(), m).to(dtype)
+        assert same_bits(emulated.vmf_mean_length(kappa, m), want)
+        assert same_bits(emulated.vmf_kl_uniform(kappa, m),
+                         emulated.vmf_kl_uniform(kappa.float(), m).to(dtype))  # fmt: skip
+
+
 BAD = {
     "dtype": lambda space: space.vmf_kl_uniform(torch.ones(3, dtype=torch.int32), 5),
     "dim": lambda space: space.vmf_kl_uniform(torch.ones(3), 1),

@@ -3,6 +3,7 @@
 the CPU op. The emulation, which compiles the same sources with g++, cannot see nvcc's mistakes and
 ours about it (inline PTX, pointers that nvcc must not see through)."""
 
+import itertools
 import sys
 
 import cases
@@ -40,9 +41,9 @@ def test_sectors_are_close_to_the_least(compiler):
     kernels = {}
     for unit in FAMILIES:
         kernels |= cuda_counts.compile_ptx(unit)
-    for m in (10, 128):
-        pair = list(cuda_counts.sampler_cases(1024, m))
+    for m, dtype in itertools.product((10, 128), ("float32", "float16")):
+        pair = list(cuda_counts.sampler_cases(1024, m, dtype))
         for case, launch in zip(pair, cuda_counts.describe(pair), strict=True):
             machine = cuda_counts.launch(case, launch, kernels)
-            vectors, numbers = cuda_counts.LEAST[case.op]
-            assert machine.sectors / 1024 <= 1.5 * (vectors * m + numbers) / 8, (case.op, m)
+            least = cuda_counts.least_sectors(case, m)
+            assert machine.sectors / 1024 <= 1.5 * least, (case.op, case.dtype, m)

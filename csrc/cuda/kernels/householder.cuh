@@ -7,6 +7,7 @@
 //   grad_mu = c g + t z
 #pragma once
 
+#include "common/half_types.h"
 #include "cuda/kernels/shared_memory.cuh"
 #include "cuda/kernels/team.cuh"
 #include "math/reflection.h"
@@ -14,13 +15,13 @@
 namespace svmf {
 inline namespace SVMF_ISA {
 
-template <class S>
+template <class T>
 struct HouseholderTask {
-  const S* grad;  // null: forward
-  const S* x;
-  const S* loc;
-  S* out;       // z, or grad_x
-  S* grad_loc;  // backward
+  const T* grad;  // null: forward
+  const T* x;
+  const T* loc;
+  T* out;       // z, or grad_x
+  T* grad_loc;  // backward
   int64_t rows;
   int64_t m;
   int team_size;
@@ -28,38 +29,40 @@ struct HouseholderTask {
 };
 
 // Column j of u = e1 - mu.
-template <class S>
-__device__ __forceinline__ S reflector(const S* mu, int64_t j) {
-  return j == 0 ? S(1) - mu[0] : -mu[j];
+template <class S, class T>
+__device__ __forceinline__ S reflector(const T* mu, int64_t j) {
+  const S column(mu[j]);
+  return j == 0 ? S(1) - column : -column;
 }
 
-template <class S, class Team, bool kBackward>
+template <class T, class Team, bool kBackward>
 __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
-    householder_kernel(const __grid_constant__ HouseholderTask<S> task) {
+    householder_kernel(const __grid_constant__ HouseholderTask<T> task) {
+  using S = ComputeType<T>;
   const Team team(task.team_size);
   const int64_t m = task.m;
   for_tiles(team, task.rows, task.tile_rows, [&](const TileRows& tile) {
     for (int i = 0; i < tile.count; i += team.rows_at_once()) {
       const int64_t offset = (tile.first + tile.slot(team, i)) * m;
-      const S *const x = task.x + offset, *const mu = task.loc + offset,
+      const T *const x = task.x + offset, *const mu = task.loc + offset,
                      *const g = kBackward ? task.grad + offset : nullptr;
       S sums[kBackward ? 3 : 2] = {};
       for (int64_t j = team.thread(); j < m; j += team.size()) {
-        const S u = reflector(mu, j);
+        const S u = reflector<S>(mu, j);
         sums[0] = mul_add(u, u, sums[0]);
-        sums[1] = mul_add(u, x[j], sums[1]);
-        if constexpr (kBackward) sums[2] = mul_add(u, g[j], sums[2]);
+        sums[1] = mul_add(u, S(x[j]), sums[1]);
+        if constexpr (kBackward) sums[2] = mul_add(u, S(g[j]), sums[2]);
       }
       team.sum(sums, shared_memory<S>());
       if (!tile.has_row(team, i)) continue;
       const S c = householder_coefficient(sums[1], sums[0]);
       for (int64_t j = team.thread(); j < m; j += team.size()) {
-        const S u = reflector(mu, j);
-        const S z = mul_add(-c, u, x[j]);
+        const S u = reflector<S>(mu, j);
+        const S z = mul_add(-c, u, S(x[j]));
         if constexpr (kBackward) {
           const S t = householder_coefficient(sums[2], sums[0]);
-          task.out[offset + j] = mul_add(-t, u, g[j]);
-          task.grad_loc[offset + j] = mul_add(c, g[j], t * z);
+          task.out[offset + j] = mul_add(-t, u, S(g[j]));
+          task.grad_loc[offset + j] = mul_add(c, S(g[j]), t * z);
         } else {
           task.out[offset + j] = z;
         }

@@ -8,8 +8,9 @@ namespace svmf {
 
 namespace {
 
-template <BesselFunction kFunction, class S>
-cudaError_t launch_order(double order, const S* x, S* out, int64_t n, cudaStream_t stream) {
+template <BesselFunction kFunction, class T>
+cudaError_t launch_order(double order, const T* x, T* out, int64_t n, cudaStream_t stream) {
+  using S = ComputeType<T>;
   if constexpr (needs_no_table(kFunction)) {
     return launch_elements<BesselWithoutTable<kFunction, S>>(PlainOrder{order}, out, n, stream, x);
   } else {
@@ -25,30 +26,28 @@ cudaError_t launch_order(double order, const S* x, S* out, int64_t n, cudaStream
 
 }  // namespace
 
-template <class S>
-cudaError_t launch_log_bessel(BesselFunction function, double order, const S* x, S* out, int64_t n,
+template <class T>
+cudaError_t launch_log_bessel(BesselFunction function, double order, const T* x, T* out, int64_t n,
                               cudaStream_t stream) {
   return with_constant(function, [&](auto chosen) {
     return launch_order<decltype(chosen)::value>(order, x, out, n, stream);
   });
 }
 
-template <class S>
-cudaError_t launch_log_bessel_orders(BesselFunction function, const S* order, const S* x, S* out,
+template <class T>
+cudaError_t launch_log_bessel_orders(BesselFunction function, const T* order, const T* x, T* out,
                                      int64_t n, cudaStream_t stream) {
   return with_constant(function, [&](auto chosen) {
-    return launch_elements<BesselOfOrders<decltype(chosen)::value, S>>(NoConstants{}, out, n,
-                                                                       stream, order, x);
+    return launch_elements<BesselOfOrders<decltype(chosen)::value, ComputeType<T>>>(
+        NoConstants{}, out, n, stream, order, x);
   });
 }
 
-template cudaError_t launch_log_bessel(BesselFunction, double, const float*, float*, int64_t,
-                                       cudaStream_t);
-template cudaError_t launch_log_bessel(BesselFunction, double, const double*, double*, int64_t,
-                                       cudaStream_t);
-template cudaError_t launch_log_bessel_orders(BesselFunction, const float*, const float*, float*,
-                                              int64_t, cudaStream_t);
-template cudaError_t launch_log_bessel_orders(BesselFunction, const double*, const double*, double*,
-                                              int64_t, cudaStream_t);
+#define SVMF_INSTANTIATE(T)                                                                      \
+  template cudaError_t launch_log_bessel(BesselFunction, double, const T*, T*, int64_t,          \
+                                         cudaStream_t);                                          \
+  template cudaError_t launch_log_bessel_orders(BesselFunction, const T*, const T*, T*, int64_t, \
+                                                cudaStream_t);
+SVMF_STORED_TYPES(SVMF_INSTANTIATE)
 
 }  // namespace svmf

@@ -26,18 +26,19 @@ struct PowerLogProb {
   static Table<S> make(int64_t m) {
     return make_power_table<S>(m);
   }
-  template <class S>
-  __device__ static S apply(const DistanceTask<S>& task, int64_t row, S distance, S opposite,
+  template <class T, class S>
+  __device__ static S apply(const DistanceTask<T>& task, int64_t row, S distance, S opposite,
                             const Table<S>& table) {
-    return power_log_prob(task.kappa1[row], distance, opposite, table);
+    return power_log_prob(S(task.kappa1[row]), distance, opposite, table);
   }
 };
 
 }  // namespace
 
-template <class S>
-cudaError_t launch_power_spherical(PowerFunction function, const S* kappa, S* out, int64_t n,
+template <class T>
+cudaError_t launch_power_spherical(PowerFunction function, const T* kappa, T* out, int64_t n,
                                    int64_t m, cudaStream_t stream) {
+  using S = ComputeType<T>;
   const PowerTable<S> table = make_power_table<S>(m);
   return with_constant(function, [&](auto chosen) {
     return launch_elements<FunctionOfKappa<decltype(chosen)::value, S>>(table, out, n, stream,
@@ -45,20 +46,18 @@ cudaError_t launch_power_spherical(PowerFunction function, const S* kappa, S* ou
   });
 }
 
-template <class S>
-cudaError_t launch_power_spherical_log_prob(const S* value, const S* loc, const S* kappa, S* out,
+template <class T>
+cudaError_t launch_power_spherical_log_prob(const T* value, const T* loc, const T* kappa, T* out,
                                             int64_t rows, int64_t m, cudaStream_t stream) {
   return launch_row_distance<PowerLogProb>(
-      DistanceTask<S>{value, loc, kappa, nullptr, out, rows, m, 0, 0}, stream);
+      DistanceTask<T>{value, loc, kappa, nullptr, out, rows, m, 0, 0}, stream);
 }
 
-template cudaError_t launch_power_spherical(PowerFunction, const float*, float*, int64_t, int64_t,
-                                            cudaStream_t);
-template cudaError_t launch_power_spherical_log_prob(const float*, const float*, const float*,
-                                                     float*, int64_t, int64_t, cudaStream_t);
-template cudaError_t launch_power_spherical(PowerFunction, const double*, double*, int64_t, int64_t,
-                                            cudaStream_t);
-template cudaError_t launch_power_spherical_log_prob(const double*, const double*, const double*,
-                                                     double*, int64_t, int64_t, cudaStream_t);
+#define SVMF_INSTANTIATE(T)                                                                       \
+  template cudaError_t launch_power_spherical(PowerFunction, const T*, T*, int64_t, int64_t,      \
+                                              cudaStream_t);                                      \
+  template cudaError_t launch_power_spherical_log_prob(const T*, const T*, const T*, T*, int64_t, \
+                                                       int64_t, cudaStream_t);
+SVMF_STORED_TYPES(SVMF_INSTANTIATE)
 
 }  // namespace svmf

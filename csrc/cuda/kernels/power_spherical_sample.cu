@@ -18,8 +18,8 @@ struct PowerSlopes {
     return {make_power_table<S>(m), make_power_pathwise_table<S>(m)};
   }
 
-  template <class S>
-  __device__ static PreparedSample<S> prepare(const SampleBackwardArguments<S>& tensors,
+  template <class T, class S>
+  __device__ static PreparedSample<S> prepare(const SampleBackwardArguments<T>& tensors,
                                               int64_t row, S kappa) {
     const Cosine<S> c{tensors.below[row], tensors.above[row]};
     const auto& constants = staged<Constants<S>>();
@@ -36,23 +36,22 @@ struct PowerSlopes {
 
 }  // namespace
 
-template <class S>
-cudaError_t launch_power_spherical_sample(const SampleArguments<S>& arguments,
+template <class T>
+cudaError_t launch_power_spherical_sample(const SampleArguments<T>& arguments,
                                           cudaStream_t stream) {
   return launch_family_sample<Family::kPowerSpherical>(arguments, stream);
 }
 
-template <class S>
-cudaError_t launch_power_spherical_sample_backward(const SampleBackwardArguments<S>& arguments,
+template <class T>
+cudaError_t launch_power_spherical_sample_backward(const SampleBackwardArguments<T>& arguments,
                                                    cudaStream_t stream) {
   return launch_family_backward<PowerSlopes>(arguments, stream);
 }
 
-template cudaError_t launch_power_spherical_sample(const SampleArguments<float>&, cudaStream_t);
-template cudaError_t launch_power_spherical_sample(const SampleArguments<double>&, cudaStream_t);
-template cudaError_t launch_power_spherical_sample_backward(const SampleBackwardArguments<float>&,
-                                                            cudaStream_t);
-template cudaError_t launch_power_spherical_sample_backward(const SampleBackwardArguments<double>&,
-                                                            cudaStream_t);
+#define SVMF_INSTANTIATE(T)                                                                      \
+  template cudaError_t launch_power_spherical_sample(const SampleArguments<T>&, cudaStream_t);   \
+  template cudaError_t launch_power_spherical_sample_backward(const SampleBackwardArguments<T>&, \
+                                                              cudaStream_t);
+SVMF_STORED_TYPES(SVMF_INSTANTIATE)
 
 }  // namespace svmf

@@ -4,6 +4,7 @@
 // distances are summed by teams, then the function runs with lane = row.
 #pragma once
 
+#include "common/half_types.h"
 #include "cuda/kernels/launch.h"
 #include "cuda/kernels/staged.cuh"
 #include "cuda/kernels/team.cuh"
@@ -12,13 +13,13 @@
 namespace svmf {
 inline namespace SVMF_ISA {
 
-template <class S>
+template <class T>
 struct DistanceTask {
-  const S* a;       // [rows, m]: loc1, or value
-  const S* b;       // [rows, m]: loc2, or loc
-  const S* kappa1;  // [rows]
-  const S* kappa2;  // [rows], KL
-  S* out;           // [rows]
+  const T* a;       // [rows, m]: loc1, or value
+  const T* b;       // [rows, m]: loc2, or loc
+  const T* kappa1;  // [rows]
+  const T* kappa2;  // [rows], KL
+  T* out;           // [rows]
   int64_t rows;
   int64_t m;
   int team_size;
@@ -53,10 +54,12 @@ struct DistanceShared {
   }
 };
 
-template <class S, class Team, class Function>
+template <class T, class Team, class Function>
 __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks) row_distance_kernel(
-    const __grid_constant__ DistanceTask<S> task,
-    const __grid_constant__ Parameter<typename Function::template Table<S>> parameter) {
+    const __grid_constant__ DistanceTask<T> task,
+    const __grid_constant__ Parameter<typename Function::template Table<ComputeType<T>>>
+        parameter) {
+  using S = ComputeType<T>;
   using Shared = DistanceShared<S, Team, Function>;
   using Table = typename Function::template Table<S>;
   constexpr int kSums = Shared::kSums;
@@ -68,13 +71,13 @@ __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks) row_distance_ke
     for (int i = 0; i < tile.count; i += team.rows_at_once()) {
       const int slot = tile.slot(team, i);
       const int64_t offset = (tile.first + slot) * m;
-      const S *const a = task.a + offset, *const b = task.b + offset;
+      const T *const a = task.a + offset, *const b = task.b + offset;
       S sum[kSums] = {};
       for (int64_t j = team.thread(); j < m; j += team.size()) {
-        const S difference = a[j] - b[j];
+        const S a_j(a[j]), b_j(b[j]), difference = a_j - b_j;
         sum[0] = mul_add(difference, difference, sum[0]);
         if constexpr (kSums == 2) {
-          const S opposite = a[j] + b[j];
+          const S opposite = a_j + b_j;
           sum[1] = mul_add(opposite, opposite, sum[1]);
         }
       }
@@ -98,19 +101,20 @@ __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks) row_distance_ke
   });
 }
 
-template <class Function, class Team, class S>
-cudaError_t launch_distance_team(const DistanceTask<S>& task, const TilePlan& plan,
+template <class Function, class Team, class T>
+cudaError_t launch_distance_team(const DistanceTask<T>& task, const TilePlan& plan,
                                  cudaStream_t stream) {
+  using S = ComputeType<T>;
   return launch_kernel(
-      row_distance_kernel<S, Team, Function>, plan.blocks, plan.block,
+      row_distance_kernel<T, Team, Function>, plan.blocks, plan.block,
       DistanceShared<S, Team, Function>::kBytes, stream, task,
       Parameter<typename Function::template Table<S>>{Function::template make<S>(task.m)});
 }
 
 // Function::apply(task, row, squared distance, table) for every row of the task, whose team and
 // tiles are filled in here.
-template <class Function, class S>
-cudaError_t launch_row_distance(DistanceTask<S> task, cudaStream_t stream) {
+template <class Function, class T>
+cudaError_t launch_row_distance(DistanceTask<T> task, cudaStream_t stream) {
   if (task.rows == 0) return cudaSuccess;
   const TilePlan plan = plan_tiles(plan_column_team(task.m), task.rows, kWarpSize);
   task.team_size = plan.team_size;

@@ -26,38 +26,37 @@ struct CauchyLogProb {
   static Table<S> make(int64_t m) {
     return make_cauchy_table<S>(m);
   }
-  template <class S>
-  __device__ static S apply(const DistanceTask<S>& task, int64_t row, S distance,
+  template <class T, class S>
+  __device__ static S apply(const DistanceTask<T>& task, int64_t row, S distance,
                             const Table<S>& table) {
-    return cauchy_log_prob(task.kappa1[row], distance, table);
+    return cauchy_log_prob(S(task.kappa1[row]), distance, table);
   }
 };
 
 }  // namespace
 
-template <class S>
-cudaError_t launch_spherical_cauchy(RhoFunction function, const S* rho, S* out, int64_t n,
+template <class T>
+cudaError_t launch_spherical_cauchy(RhoFunction function, const T* rho, T* out, int64_t n,
                                     int64_t m, cudaStream_t stream) {
+  using S = ComputeType<T>;
   const CauchyTable<S> table = make_cauchy_table<S>(m);
   return with_constant(function, [&](auto chosen) {
     return launch_elements<FunctionOfRho<decltype(chosen)::value, S>>(table, out, n, stream, rho);
   });
 }
 
-template <class S>
-cudaError_t launch_spherical_cauchy_log_prob(const S* value, const S* loc, const S* rho, S* out,
+template <class T>
+cudaError_t launch_spherical_cauchy_log_prob(const T* value, const T* loc, const T* rho, T* out,
                                              int64_t rows, int64_t m, cudaStream_t stream) {
   return launch_row_distance<CauchyLogProb>(
-      DistanceTask<S>{value, loc, rho, nullptr, out, rows, m, 0, 0}, stream);
+      DistanceTask<T>{value, loc, rho, nullptr, out, rows, m, 0, 0}, stream);
 }
 
-template cudaError_t launch_spherical_cauchy(RhoFunction, const float*, float*, int64_t, int64_t,
-                                             cudaStream_t);
-template cudaError_t launch_spherical_cauchy_log_prob(const float*, const float*, const float*,
-                                                      float*, int64_t, int64_t, cudaStream_t);
-template cudaError_t launch_spherical_cauchy(RhoFunction, const double*, double*, int64_t, int64_t,
-                                             cudaStream_t);
-template cudaError_t launch_spherical_cauchy_log_prob(const double*, const double*, const double*,
-                                                      double*, int64_t, int64_t, cudaStream_t);
+#define SVMF_INSTANTIATE(T)                                                                        \
+  template cudaError_t launch_spherical_cauchy(RhoFunction, const T*, T*, int64_t, int64_t,        \
+                                               cudaStream_t);                                      \
+  template cudaError_t launch_spherical_cauchy_log_prob(const T*, const T*, const T*, T*, int64_t, \
+                                                        int64_t, cudaStream_t);
+SVMF_STORED_TYPES(SVMF_INSTANTIATE)
 
 }  // namespace svmf

@@ -13,7 +13,9 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
+#include "common/half_types.h"
 #include "cuda/kernels/tile_plan.h"
 #include "math/lanes.h"
 
@@ -85,33 +87,62 @@ class RunTeam : public WarpTeam {
   using WarpTeam::WarpTeam;
 };
 
-// Copies `count` values by the lanes of a warp, at most kPerLane each.
-template <int kPerLane, class T>
-__device__ __forceinline__ void copy_by_lanes(const T* from, int count, T* to) {
-  const T* const source = from + lane_in_warp();
-  T* const target = to + lane_in_warp();
+// kValues neighbouring values as they are loaded and stored at once.
+template <class T, int kValues>
+struct __attribute__((may_alias, aligned(kValues * sizeof(T)))) Piece {
+  uint32_t word[kValues * sizeof(T) / 4];
+};
+
+template <class From, class To>
+__device__ __forceinline__ void copy_item(const From* from, To* to) {
+  *to = static_cast<To>(*from);
+}
+// The piece is read as a whole before it is taken apart; nvcc reads piecemeal what is not.
+template <class From, class To, int kValues>
+__device__ __forceinline__ void copy_item(const Piece<From, kValues>* from,
+                                          Piece<To, kValues>* to) {
+  if constexpr (std::is_same_v<From, To>) {
+    *to = *from;
+  } else {
+    const Piece<From, kValues> piece = *from;
+    From read[kValues];
+    __builtin_memcpy(read, &piece, sizeof read);
+    To converted[kValues];
+#pragma unroll
+    for (int i = 0; i < kValues; ++i) converted[i] = static_cast<To>(read[i]);
+    Piece<To, kValues> result;
+    __builtin_memcpy(&result, converted, sizeof result);
+    *to = result;
+  }
+}
+
+// Copies `count` items by the lanes of a warp, at most kPerLane each.
+template <int kPerLane, class From, class To>
+__device__ __forceinline__ void copy_by_lanes(const From* from, int count, To* to) {
+  const From* const source = from + lane_in_warp();
+  To* const target = to + lane_in_warp();
   const int left = count - lane_in_warp();
 #pragma unroll
   for (int k = 0; k < kPerLane; ++k) {
-    if (k * kWarpSize < left) target[k * kWarpSize] = source[k * kWarpSize];
+    if (k * kWarpSize < left) copy_item(source + k * kWarpSize, target + k * kWarpSize);
   }
 }
 
 // Copies `count` values, at most kPerLane for every lane of the warp, between global memory and a
-// run in shared memory: in pieces of 16 bytes if `global`, the one of the two that may begin
-// anywhere, allows it. Which lane moves a value depends on that.
-template <int kPerLane, class S>
-__device__ __forceinline__ void copy_run(const S* from, int count, S* to, const S* global) {
-  constexpr int kValues = 16 / sizeof(S);
-  struct Piece {
-    S value[kValues];
-  } __attribute__((may_alias, aligned(16)));
-  if (static_cast<unsigned>(reinterpret_cast<uintptr_t>(global)) % sizeof(Piece) == 0) {
+// run in shared memory. Piece by piece, of 16 bytes in shared memory, if `global`, the one of the
+// two that may begin anywhere, allows it. Which lane moves a value depends on that.
+template <int kPerLane, class From, class To, class Global>
+__device__ __forceinline__ void copy_run(const From* from, int count, To* to,
+                                         const Global* global) {
+  constexpr int kValues = 16 / sizeof(ComputeType<Global>);
+  if (static_cast<unsigned>(reinterpret_cast<uintptr_t>(global)) % sizeof(Piece<Global, kValues>) ==
+      0) {
     const int pieces = static_cast<int>(static_cast<unsigned>(count) / kValues);
-    copy_by_lanes<(kPerLane + kValues - 1) / kValues>(reinterpret_cast<const Piece*>(from), pieces,
-                                                      reinterpret_cast<Piece*>(to));
+    copy_by_lanes<(kPerLane + kValues - 1) / kValues>(
+        reinterpret_cast<const Piece<From, kValues>*>(from), pieces,
+        reinterpret_cast<Piece<To, kValues>*>(to));
     const int e = pieces * kValues + lane_in_warp();
-    if (e < count) to[e] = from[e];
+    if (e < count) to[e] = static_cast<To>(from[e]);
   } else {
     copy_by_lanes<kPerLane>(from, count, to);
   }

@@ -27,6 +27,11 @@ inline constexpr int kLargeTeam = 256;
 // it is worth taking.
 inline constexpr int kBusyOwners = 8;
 
+// The sampler parks rows up to this size in shared memory, the limit being what leaves room for a
+// second block.
+inline constexpr int64_t kParkBytes = 32 * 1024;
+inline constexpr int64_t kMostParkedFloats = kParkBytes / 4;
+
 // Columns are counted in 32 bits. A row of this many floats is 8 GB.
 inline constexpr int64_t kMaxColumns = 0x7fffffff - 4 * kLargeTeam;
 
@@ -55,6 +60,7 @@ inline TilePlan plan_team(int64_t items, int64_t warp_items) {
 // For kernels that walk along the columns: up to four columns per thread of a small row, a warp up
 // to m = 1024.
 inline constexpr int kColumnsPerThread = 4;
+inline constexpr int64_t kMostColumnsOfRun = kColumnsPerThread * kWarpSize;
 inline TilePlan plan_column_team(int64_t m) {
   constexpr int64_t kWarpColumns = 1024;
   return plan_team((m + kColumnsPerThread - 1) / kColumnsPerThread,

@@ -28,9 +28,10 @@ struct Concentration {
 
 }  // namespace
 
-template <class S>
-cudaError_t launch_vmf_kappa(KappaFunction function, const S* kappa, S* out, int64_t n, int64_t m,
+template <class T>
+cudaError_t launch_vmf_kappa(KappaFunction function, const T* kappa, T* out, int64_t n, int64_t m,
                              cudaStream_t stream) {
+  using S = ComputeType<T>;
   const VmfTable<S> table = make_vmf_table<S>(m);
   return with_constant(function, [&](auto chosen) {
     return launch_elements<FunctionOfKappa<decltype(chosen)::value, S>>(table, out, n, stream,
@@ -38,18 +39,17 @@ cudaError_t launch_vmf_kappa(KappaFunction function, const S* kappa, S* out, int
   });
 }
 
-template <class S>
-cudaError_t launch_vmf_concentration(const S* mean_length, S* out, int64_t n, int64_t m,
+template <class T>
+cudaError_t launch_vmf_concentration(const T* mean_length, T* out, int64_t n, int64_t m,
                                      cudaStream_t stream) {
+  using S = ComputeType<T>;
   return launch_elements<Concentration<S>>(make_vmf_table<S>(m), out, n, stream, mean_length);
 }
 
-template cudaError_t launch_vmf_kappa(KappaFunction, const float*, float*, int64_t, int64_t,
-                                      cudaStream_t);
-template cudaError_t launch_vmf_kappa(KappaFunction, const double*, double*, int64_t, int64_t,
-                                      cudaStream_t);
-template cudaError_t launch_vmf_concentration(const float*, float*, int64_t, int64_t, cudaStream_t);
-template cudaError_t launch_vmf_concentration(const double*, double*, int64_t, int64_t,
-                                              cudaStream_t);
+#define SVMF_INSTANTIATE(T)                                                            \
+  template cudaError_t launch_vmf_kappa(KappaFunction, const T*, T*, int64_t, int64_t, \
+                                        cudaStream_t);                                 \
+  template cudaError_t launch_vmf_concentration(const T*, T*, int64_t, int64_t, cudaStream_t);
+SVMF_STORED_TYPES(SVMF_INSTANTIATE)
 
 }  // namespace svmf

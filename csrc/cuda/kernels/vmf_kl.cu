@@ -9,25 +9,25 @@ namespace svmf {
 namespace {
 
 struct Kl : OfDistance {
-  template <class S>
-  __device__ static S apply(const DistanceTask<S>& task, int64_t row, S distance,
+  template <class T, class S>
+  __device__ static S apply(const DistanceTask<T>& task, int64_t row, S distance,
                             const VmfTable<S>& table) {
-    return vmf_kl(task.kappa1[row], task.kappa2[row], distance, table);
+    return vmf_kl(S(task.kappa1[row]), S(task.kappa2[row]), distance, table);
   }
 };
 
 }  // namespace
 
-template <class S>
-cudaError_t launch_vmf_kl(const S* loc1, const S* kappa1, const S* loc2, const S* kappa2, S* out,
+template <class T>
+cudaError_t launch_vmf_kl(const T* loc1, const T* kappa1, const T* loc2, const T* kappa2, T* out,
                           int64_t rows, int64_t m, cudaStream_t stream) {
-  return launch_row_distance<Kl>(DistanceTask<S>{loc1, loc2, kappa1, kappa2, out, rows, m, 0, 0},
+  return launch_row_distance<Kl>(DistanceTask<T>{loc1, loc2, kappa1, kappa2, out, rows, m, 0, 0},
                                  stream);
 }
 
-template cudaError_t launch_vmf_kl(const float*, const float*, const float*, const float*, float*,
-                                   int64_t, int64_t, cudaStream_t);
-template cudaError_t launch_vmf_kl(const double*, const double*, const double*, const double*,
-                                   double*, int64_t, int64_t, cudaStream_t);
+#define SVMF_INSTANTIATE(T)                                                                        \
+  template cudaError_t launch_vmf_kl(const T*, const T*, const T*, const T*, T*, int64_t, int64_t, \
+                                     cudaStream_t);
+SVMF_STORED_TYPES(SVMF_INSTANTIATE)
 
 }  // namespace svmf

@@ -9,25 +9,25 @@ namespace svmf {
 namespace {
 
 struct LogProb : OfDistance {
-  template <class S>
-  __device__ static S apply(const DistanceTask<S>& task, int64_t row, S distance,
+  template <class T, class S>
+  __device__ static S apply(const DistanceTask<T>& task, int64_t row, S distance,
                             const VmfTable<S>& table) {
-    return vmf_log_prob(task.kappa1[row], distance, table);
+    return vmf_log_prob(S(task.kappa1[row]), distance, table);
   }
 };
 
 }  // namespace
 
-template <class S>
-cudaError_t launch_vmf_log_prob(const S* value, const S* loc, const S* kappa, S* out, int64_t rows,
+template <class T>
+cudaError_t launch_vmf_log_prob(const T* value, const T* loc, const T* kappa, T* out, int64_t rows,
                                 int64_t m, cudaStream_t stream) {
   return launch_row_distance<LogProb>(
-      DistanceTask<S>{value, loc, kappa, nullptr, out, rows, m, 0, 0}, stream);
+      DistanceTask<T>{value, loc, kappa, nullptr, out, rows, m, 0, 0}, stream);
 }
 
-template cudaError_t launch_vmf_log_prob(const float*, const float*, const float*, float*, int64_t,
-                                         int64_t, cudaStream_t);
-template cudaError_t launch_vmf_log_prob(const double*, const double*, const double*, double*,
-                                         int64_t, int64_t, cudaStream_t);
+#define SVMF_INSTANTIATE(T)                                                                    \
+  template cudaError_t launch_vmf_log_prob(const T*, const T*, const T*, T*, int64_t, int64_t, \
+                                           cudaStream_t);
+SVMF_STORED_TYPES(SVMF_INSTANTIATE)
 
 }  // namespace svmf

@@ -22,16 +22,16 @@ struct PathwiseDerivative {
 
 }  // namespace
 
-template <class S>
-cudaError_t launch_vmf_pathwise(const S* w, const S* kappa, S* out, int64_t n, int64_t m,
+template <class T>
+cudaError_t launch_vmf_pathwise(const T* w, const T* kappa, T* out, int64_t n, int64_t m,
                                 cudaStream_t stream) {
+  using S = ComputeType<T>;
   return launch_elements<PathwiseDerivative<S>>({make_vmf_table<S>(m), pathwise_table<S>(m)}, out,
                                                 n, stream, w, kappa);
 }
 
-template cudaError_t launch_vmf_pathwise(const float*, const float*, float*, int64_t, int64_t,
-                                         cudaStream_t);
-template cudaError_t launch_vmf_pathwise(const double*, const double*, double*, int64_t, int64_t,
-                                         cudaStream_t);
+#define SVMF_INSTANTIATE(T) \
+  template cudaError_t launch_vmf_pathwise(const T*, const T*, T*, int64_t, int64_t, cudaStream_t);
+SVMF_STORED_TYPES(SVMF_INSTANTIATE)
 
 }  // namespace svmf

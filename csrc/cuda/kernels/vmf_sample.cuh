@@ -32,11 +32,11 @@ struct SampleTileRow {
   S turns;
 };
 
-template <class S>
+template <class T>
 struct SampleTask {
-  SampleArguments<S> tensors;
+  SampleArguments<T> tensors;
   int64_t rows;
-  WoodDimension<S> dimension;
+  WoodDimension<ComputeType<T>> dimension;
   int team_size;
   int tile_rows;
   int park_stride;  // elements of the park per row; 0: z is the park
@@ -94,15 +94,15 @@ __device__ __forceinline__ void draw_normals(uint64_t seed, int64_t number, int 
 }
 
 // One step over short rows. mu of all of them is one run, with a jump where the batch begins anew.
-template <class Shared, class S>
-__device__ __forceinline__ void sample_run(const RunTeam& team, const SampleArguments<S>& tensors,
+template <class Shared, class T, class S>
+__device__ __forceinline__ void sample_run(const RunTeam& team, const SampleArguments<T>& tensors,
                                            const TileRows& tile, int i, uint64_t seed,
                                            const SampleTileRow<S>* rows) {
   constexpr int kDraws = kDrawsPerBlock<S>;
   const int m = static_cast<int>(tensors.m), count = tile.rows_of_step(team, i) * m;
   S* const run = Shared::run(team);
   const int64_t first = rows[i].batch * m, total = tensors.batch * m;
-  const S* const from = tensors.loc + first;
+  const T* const from = tensors.loc + first;
   if (first + count <= total) {
     copy_run<Shared::kRunPerLane>(from, count, run, from);
   } else {
@@ -144,23 +144,26 @@ __device__ __forceinline__ void sample_run(const RunTeam& team, const SampleArgu
     }
   }
   team.sync();
-  S* const to = tensors.z + (tile.first + i) * m;
+  T* const to = tensors.z + (tile.first + i) * m;
   copy_run<Shared::kRunPerLane>(run, count, to, to);
   team.sync();  // the run is free for the next step
 }
 
 // One step over a long row.
-template <class Shared, class Team, class S>
-__device__ __forceinline__ void sample_row(const Team& team, const SampleArguments<S>& tensors,
+template <class Shared, class Team, class T, class S>
+__device__ __forceinline__ void sample_row(const Team& team, const SampleArguments<T>& tensors,
                                            const TileRows& tile, int i, uint64_t seed,
                                            const SampleTileRow<S>* rows, int park_stride) {
   constexpr int kDraws = kDrawsPerBlock<S>;
   const int m = static_cast<int>(tensors.m);
   const int slot = tile.slot(team, i);
   const SampleTileRow<S> row = rows[slot];
-  const S* const mu = tensors.loc + row.batch * m;
-  S* const z = tensors.z + (tile.first + slot) * m;
-  S* const g = Team::kBlock && park_stride == 0 ? z : Shared::park(team, park_stride);
+  const T* const mu = tensors.loc + row.batch * m;
+  T* const z = tensors.z + (tile.first + slot) * m;
+  S* g = Shared::park(team, park_stride);
+  if constexpr (Team::kBlock && std::is_same_v<S, T>) {
+    if (park_stride == 0) g = z;
+  }
   S sums[2] = {S(0), S(0)};  // g.g, mu.g
   for (int begin = 1 + team.thread() * kDraws; begin < m; begin += team.size() * kDraws) {
     S out[kDraws];
@@ -173,35 +176,38 @@ __device__ __forceinline__ void sample_row(const Team& team, const SampleArgumen
     }
   }
   team.sync();
-  for (int j = 1 + team.thread(); j < m; j += team.size()) sums[1] = mul_add(mu[j], g[j], sums[1]);
+  for (int j = 1 + team.thread(); j < m; j += team.size())
+    sums[1] = mul_add(S(mu[j]), g[j], sums[1]);
   team.sum(sums, Shared::exchange());
   const S s = row.sine / square_root(sums[0]);
-  const SampleReflection<S> r = reflect_sample(row.w, s, sums[1], mu[0]);
+  const SampleReflection<S> r = reflect_sample(row.w, s, sums[1], S(mu[0]));
   if (tile.has_row(team, i)) {
     int j = team.thread();
     if (j == 0) {
-      z[0] = mul_add(s, r.first, r.beta * mu[0]);
+      z[0] = mul_add(s, r.first, r.beta * S(mu[0]));
       j = team.size();
     }
-    for (; j < m; j += team.size()) z[j] = mul_add(s, g[j], r.beta * mu[j]);
+    for (; j < m; j += team.size()) z[j] = mul_add(s, g[j], r.beta * S(mu[j]));
   }
   team.sync();
 }
 
 // KL of 32 rows by the warp whose tile begins them: it has a lane for each, whatever the tiles hold.
-template <class S>
-__device__ __forceinline__ void write_kl(const SampleArguments<S>& tensors, int64_t row) {
+template <class T>
+__device__ __forceinline__ void write_kl(const SampleArguments<T>& tensors, int64_t row) {
+  using S = ComputeType<T>;
   if ((row - lane_in_warp()) % kWarpSize == 0 && row < tensors.batch) {
-    tensors.kl[row] = evaluate_kappa_function<KappaFunction::kKlUniform>(tensors.kappa[row],
+    tensors.kl[row] = evaluate_kappa_function<KappaFunction::kKlUniform>(S(tensors.kappa[row]),
                                                                          staged<VmfTable<S>>());
   }
 }
 
-template <Family kFamily, bool kWithKl, class Team, class S>
-__device__ __forceinline__ void sample_tiles(const SampleTask<S>& task) {
+template <Family kFamily, bool kWithKl, class Team, class T>
+__device__ __forceinline__ void sample_tiles(const SampleTask<T>& task) {
+  using S = ComputeType<T>;
   using Shared = SampleShared<S, Team, kWithKl>;
   const Team team(task.team_size);
-  const SampleArguments<S>& tensors = task.tensors;
+  const SampleArguments<T>& tensors = task.tensors;
   const uint64_t seed = static_cast<uint64_t>(*tensors.seed);
   SampleTileRow<S>* const rows = Shared::rows(team);
   for_tiles(team, task.rows, task.tile_rows, [&](const TileRows& tile) {
@@ -234,29 +240,26 @@ __device__ __forceinline__ void sample_tiles(const SampleTask<S>& task) {
   });
 }
 
-template <class S, class Team, bool kWithKl>
-__global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
-    vmf_sample_kernel(const __grid_constant__ SampleTask<S> task,
-                      [[maybe_unused]] const __grid_constant__ SampleTable<kWithKl, S> parameter) {
+template <class T, class Team, bool kWithKl>
+__global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks) vmf_sample_kernel(
+    const __grid_constant__ SampleTask<T> task,
+    [[maybe_unused]] const __grid_constant__ SampleTable<kWithKl, ComputeType<T>> parameter) {
   if constexpr (kWithKl) stage(parameter);
   sample_tiles<Family::kVonMisesFisher, kWithKl, Team>(task);
 }
-
-// Rows up to this size are parked in shared memory, the limit being what leaves room for a second
-// block.
-inline constexpr size_t kParkBytes = 32 * 1024;
 
 // A team's thread draws whole Philox blocks. A warp takes up to four per lane: the rest of a step
 // costs a block's many threads as much as the draws (docs/cuda.md).
 inline constexpr int64_t kWarpBlocks = 4 * kWarpSize;
 
 // The task of at least one row, and its plan. m is at most kMaxColumns.
-template <class S>
-SampleTask<S> plan_sample(const SampleArguments<S>& arguments, TilePlan* plan) {
+template <class T>
+SampleTask<T> plan_sample(const SampleArguments<T>& arguments, TilePlan* plan) {
+  using S = ComputeType<T>;
   const int64_t rows = arguments.samples * arguments.batch, m = arguments.m;
   const int64_t blocks = (m - 1 + kDrawsPerBlock<S> - 1) / kDrawsPerBlock<S>;
   *plan = plan_tiles(plan_team(blocks, kWarpBlocks), rows, kWarpSize);
-  const bool park = m * static_cast<int64_t>(sizeof(S)) <= static_cast<int64_t>(kParkBytes);
+  const bool park = m * static_cast<int64_t>(sizeof(S)) <= kParkBytes;
   return {arguments,
           rows,
           make_wood_dimension<S>(m),

@@ -7,19 +7,20 @@ namespace svmf {
 
 namespace {
 
-template <SampleGradient kGradient, class Team, class S>
-cudaError_t launch_team(const BackwardTask<S>& task, const TilePlan& plan, cudaStream_t stream) {
+template <SampleGradient kGradient, class Team, class T>
+cudaError_t launch_team(const BackwardTask<T>& task, const TilePlan& plan, cudaStream_t stream) {
+  using S = ComputeType<T>;
   Parameter<BackwardConstants<kGradient, S>> parameter{};
   parameter.value.vmf = make_vmf_table<S>(task.tensors.m);
   if constexpr (kGradient == SampleGradient::kPathwise)
     parameter.value.pathwise = pathwise_table<S>(task.tensors.m);
-  return launch_kernel(vmf_sample_backward_kernel<S, Team, kGradient>, plan.blocks, plan.block,
+  return launch_kernel(vmf_sample_backward_kernel<T, Team, kGradient>, plan.blocks, plan.block,
                        BackwardShared<S, Team, VmfSlopes<kGradient>>::kBytes, stream, task,
                        parameter);
 }
 
-template <SampleGradient kGradient, class S>
-cudaError_t launch(const BackwardTask<S>& task, const TilePlan& plan, cudaStream_t stream) {
+template <SampleGradient kGradient, class T>
+cudaError_t launch(const BackwardTask<T>& task, const TilePlan& plan, cudaStream_t stream) {
   return plan.block_team ? launch_team<kGradient, BlockTeam>(task, plan, stream)
          : plan.run_team ? launch_team<kGradient, RunTeam>(task, plan, stream)
                          : launch_team<kGradient, WarpTeam>(task, plan, stream);
@@ -27,13 +28,16 @@ cudaError_t launch(const BackwardTask<S>& task, const TilePlan& plan, cudaStream
 
 }  // namespace
 
-template <class S>
-cudaError_t launch_vmf_sample_backward(const SampleBackwardArguments<S>& arguments,
+template <class T>
+cudaError_t launch_vmf_sample_backward(const SampleBackwardArguments<T>& arguments,
                                        cudaStream_t stream) {
   if (arguments.batch == 0) return cudaSuccess;
+  if (!std::is_same_v<ComputeType<T>, T> &&
+      !sample_backward_takes_halves(arguments.samples, arguments.m))
+    return cudaErrorInvalidValue;
   if (arguments.m > kMaxColumns) return cudaErrorInvalidValue;
   TilePlan plan;
-  BackwardTask<S> task = plan_backward(arguments, &plan);
+  BackwardTask<T> task = plan_backward(arguments, &plan);
   // m = 3 is drawn by inversion: the derivative through the proposal is the pathwise one, and
   // nothing needs correction.
   if (arguments.m == 3) task.tensors.grad_log_ratio = nullptr;
@@ -42,9 +46,8 @@ cudaError_t launch_vmf_sample_backward(const SampleBackwardArguments<S>& argumen
              : launch<SampleGradient::kRejection>(task, plan, stream);
 }
 
-template cudaError_t launch_vmf_sample_backward(const SampleBackwardArguments<float>&,
-                                                cudaStream_t);
-template cudaError_t launch_vmf_sample_backward(const SampleBackwardArguments<double>&,
-                                                cudaStream_t);
+#define SVMF_INSTANTIATE(T) \
+  template cudaError_t launch_vmf_sample_backward(const SampleBackwardArguments<T>&, cudaStream_t);
+SVMF_STORED_TYPES(SVMF_INSTANTIATE)
 
 }  // namespace svmf

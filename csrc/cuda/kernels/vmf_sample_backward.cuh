@@ -23,9 +23,9 @@
 namespace svmf {
 inline namespace SVMF_ISA {
 
-template <class S>
+template <class T>
 struct BackwardTask {
-  SampleBackwardArguments<S> tensors;
+  SampleBackwardArguments<T> tensors;
   int team_size;
   int tile_rows;  // T; 32/T samples of a row are prepared at once
 };
@@ -82,8 +82,8 @@ struct VmfSlopes {
   using Constants = std::conditional_t<kGradient == SampleGradient::kPathwise, PathwiseConstants<S>,
                                        RejectionConstants<S>>;
 
-  template <class S>
-  __device__ static PreparedSample<S> prepare(const SampleBackwardArguments<S>& tensors,
+  template <class T, class S>
+  __device__ static PreparedSample<S> prepare(const SampleBackwardArguments<T>& tensors,
                                               int64_t row, S kappa) {
     const auto& constants = staged<Constants<S>>();
     const Cosine<S> c{tensors.below[row], tensors.above[row]};
@@ -95,7 +95,7 @@ struct VmfSlopes {
     }
     const S extra = tensors.grad_log_ratio == nullptr
                         ? S(0)
-                        : tensors.grad_log_ratio[row] *
+                        : S(tensors.grad_log_ratio[row]) *
                               log_ratio_derivative(c.below, c.above, kappa, constants.vmf);
     return {cosine_value(c), c.below, step_along_meridian(derivative, c.below, c.above), extra};
   }
@@ -108,9 +108,9 @@ struct VmfSlopes {
 
 // Short rows: one step of a tile, for the samples begin ... begin + here of its rows. grad_mu are
 // the columns that this thread has, kept from one call to the next, like grad_kappa.
-template <class Shared, class S>
+template <class Shared, class T, class S>
 __device__ __forceinline__ void backward_runs(const RunTeam& team,
-                                              const SampleBackwardArguments<S>& tensors,
+                                              const SampleBackwardArguments<T>& tensors,
                                               const TileRows& tile, int i, int64_t begin, int here,
                                               const PreparedSample<S>* prepared, int tile_rows,
                                               S* grad_kappa, S (&grad_mu)[kColumnsPerThread]) {
@@ -119,7 +119,7 @@ __device__ __forceinline__ void backward_runs(const RunTeam& team,
   const S *const mu = Shared::run(team, 0) + start, *const g = Shared::run(team, 1) + start,
                  *const z = Shared::run(team, 2) + start;
   const int64_t first = (tile.first + i) * m;
-  const auto load = [&](const S* from, int vector) {
+  const auto load = [&](const T* from, int vector) {
     copy_run<kColumnsPerThread>(from, count, Shared::run(team, vector), from);
   };
   load(tensors.loc + first, 0);
@@ -156,9 +156,9 @@ __device__ __forceinline__ void backward_runs(const RunTeam& team,
 }
 
 // Writes grad mu of the rows of a step as one run.
-template <class Shared, class S>
+template <class Shared, class T, class S>
 __device__ __forceinline__ void write_runs(const RunTeam& team,
-                                           const SampleBackwardArguments<S>& tensors,
+                                           const SampleBackwardArguments<T>& tensors,
                                            const TileRows& tile, int i,
                                            const S (&grad_mu)[kColumnsPerThread]) {
   const int m = static_cast<int>(tensors.m), count = tile.rows_of_step(team, i) * m;
@@ -171,53 +171,55 @@ __device__ __forceinline__ void write_runs(const RunTeam& team,
     }
   }
   team.sync();
-  S* const to = tensors.grad_loc + (tile.first + i) * m;
+  T* const to = tensors.grad_loc + (tile.first + i) * m;
   copy_run<kColumnsPerThread>(run, count, to, to);
 }
 
 // The same for long rows, which add to grad mu in memory.
-template <class Shared, class Team, class S>
+template <class Shared, class Team, class T, class S>
 __device__ __forceinline__ void backward_row(const Team& team,
-                                             const SampleBackwardArguments<S>& tensors,
+                                             const SampleBackwardArguments<T>& tensors,
                                              const TileRows& tile, int i, int64_t begin, int here,
                                              const PreparedSample<S>* prepared, int tile_rows,
                                              S* grad_kappa) {
   const int m = static_cast<int>(tensors.m), slot = tile.slot(team, i);
   const int64_t b = tile.first + slot;
   const bool has_row = tile.has_row(team, i);
-  const S* const mu = tensors.loc + b * m;
-  S* const grad_loc = tensors.grad_loc + b * m;
+  const T* const mu = tensors.loc + b * m;
+  T* const grad_loc = tensors.grad_loc + b * m;
   if (tensors.samples == 0 && has_row) {
     for (int j = team.thread(); j < m; j += team.size()) grad_loc[j] = S(0);
   }
   for (int s = 0; s < here; ++s) {
     const int64_t row = (begin + s) * tensors.batch + b;
-    const S *const g = tensors.grad_z + row * m, *const z = tensors.z + row * m;
+    const T *const g = tensors.grad_z + row * m, *const z = tensors.z + row * m;
     S sums[3] = {S(0), S(0), S(0)};
     for (int j = team.thread(); j < m; j += team.size()) {
-      sums[0] = mul_add(g[j], mu[j], sums[0]);
-      sums[1] = mul_add(g[j], z[j], sums[1]);
-      sums[2] = mul_add(g[j], mu[j] - z[j], sums[2]);
+      const S g_j(g[j]), mu_j(mu[j]), z_j(z[j]);
+      sums[0] = mul_add(g_j, mu_j, sums[0]);
+      sums[1] = mul_add(g_j, z_j, sums[1]);
+      sums[2] = mul_add(g_j, mu_j - z_j, sums[2]);
     }
     team.sum(sums, Shared::exchange());
     const PreparedSample<S> x = prepared[s * tile_rows + slot];
     const S along = gradient_along_meridian(x.below, sums[1], sums[2]);
     *grad_kappa = mul_add(x.step, along, *grad_kappa + x.extra);
-    const ReflectionGradient<S> r = reflection_gradient(x.w, z[0], g[0], sums[0], mu[0]);
+    const ReflectionGradient<S> r = reflection_gradient(x.w, S(z[0]), S(g[0]), sums[0], S(mu[0]));
     if (has_row) {
       for (int j = team.thread(); j < m; j += team.size()) {
-        const S before = begin + s == 0 ? S(0) : grad_loc[j];
-        grad_loc[j] = add_reflection_gradient(r, g[j], z[j], mu[j], before);
+        const S before = begin + s == 0 ? S(0) : S(grad_loc[j]);
+        grad_loc[j] = add_reflection_gradient(r, S(g[j]), S(z[j]), S(mu[j]), before);
       }
     }
   }
 }
 
 // Samples begin ... begin + here of the block's tiles, the first of which starts at `start`.
-template <class Slopes, class Shared, class Team, class S>
-__device__ __forceinline__ void prepare_tiles(const SampleBackwardArguments<S>& tensors,
+template <class Slopes, class Shared, class Team, class T>
+__device__ __forceinline__ void prepare_tiles(const SampleBackwardArguments<T>& tensors,
                                               int64_t start, int tile_rows, int64_t begin,
                                               int here) {
+  using S = ComputeType<T>;
   const int of_tile = tile_rows * here, thread = static_cast<int>(threadIdx.x);
   if (thread >= Team::kOwners * of_tile) return;
   const int owner = thread / of_tile, item = thread % of_tile;
@@ -229,21 +231,24 @@ __device__ __forceinline__ void prepare_tiles(const SampleBackwardArguments<S>& 
 }
 
 // KL's part of grad kappa, for all rows of the block's tiles.
-template <class Slopes, class Shared, class Team, class S>
-__device__ __forceinline__ void prepare_kl(const SampleBackwardArguments<S>& tensors, int64_t start,
+template <class Slopes, class Shared, class Team, class T>
+__device__ __forceinline__ void prepare_kl(const SampleBackwardArguments<T>& tensors, int64_t start,
                                            int tile_rows) {
+  using S = ComputeType<T>;
   const int thread = static_cast<int>(threadIdx.x);
   const int64_t b = start + thread;
   if (thread >= Team::kOwners * tile_rows || b >= tensors.batch) return;
   Shared::kl_part(thread / tile_rows)[thread % tile_rows] =
-      tensors.grad_kl == nullptr ? S(0) : tensors.grad_kl[b] * Slopes::of_kl(tensors.kappa[b]);
+      tensors.grad_kl == nullptr ? S(0)
+                                 : S(tensors.grad_kl[b]) * Slopes::of_kl(S(tensors.kappa[b]));
 }
 
-template <class Slopes, class Team, class S>
-__device__ __forceinline__ void backward_tiles(const BackwardTask<S>& task) {
+template <class Slopes, class Team, class T>
+__device__ __forceinline__ void backward_tiles(const BackwardTask<T>& task) {
+  using S = ComputeType<T>;
   using Shared = BackwardShared<S, Team, Slopes>;
   const Team team(task.team_size);
-  const SampleBackwardArguments<S>& tensors = task.tensors;
+  const SampleBackwardArguments<T>& tensors = task.tensors;
   const int at_once = kWarpSize / task.tile_rows;
   const PreparedSample<S>* const prepared = Shared::samples(team.owner_in_block());
   const S* const kl_part = Shared::kl_part(team.owner_in_block());
@@ -287,17 +292,17 @@ __device__ __forceinline__ void backward_tiles(const BackwardTask<S>& task) {
 template <SampleGradient kGradient, class S>
 using BackwardConstants = typename VmfSlopes<kGradient>::template Constants<S>;
 
-template <class S, class Team, SampleGradient kGradient>
+template <class T, class Team, SampleGradient kGradient>
 __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks) vmf_sample_backward_kernel(
-    const __grid_constant__ BackwardTask<S> task,
-    const __grid_constant__ Parameter<BackwardConstants<kGradient, S>> parameter) {
+    const __grid_constant__ BackwardTask<T> task,
+    const __grid_constant__ Parameter<BackwardConstants<kGradient, ComputeType<T>>> parameter) {
   stage(parameter);
   backward_tiles<VmfSlopes<kGradient>, Team>(task);
 }
 
 // The task of at least one row, and its plan. m is at most kMaxColumns.
-template <class S>
-BackwardTask<S> plan_backward(const SampleBackwardArguments<S>& arguments, TilePlan* plan) {
+template <class T>
+BackwardTask<T> plan_backward(const SampleBackwardArguments<T>& arguments, TilePlan* plan) {
   *plan = plan_column_team(arguments.m);
   // The first warp prepares 32 samples at once: of as many rows as there are, or several of each
   // row. A row that needs more than one round of preparation is alone in its team's tile.

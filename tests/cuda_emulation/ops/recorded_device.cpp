@@ -30,7 +30,7 @@ AOTITorchError aoti_torch_delete_device_guard(DeviceGuardHandle guard) {
   return 0;
 }
 
-// What launch_on_device does for a tensor on `device` whose launch gives `error`: what happened,
+// What launch_stored does for a tensor on `device` whose launch gives `error`: what happened,
 // and the text of the exception if there was one.
 __attribute__((visibility("default"))) const char* svmf_launch(int32_t device, int32_t refused,
                                                                int error) {
@@ -43,8 +43,8 @@ __attribute__((visibility("default"))) const char* svmf_launch(int32_t device, i
                            aoti_torch_device_type_cpu(), 0, &handle);
   try {
     const torch::stable::Tensor like(handle);
-    svmf::cuda::launch_on_device("some_op", like, [&](auto type, cudaStream_t stream) {
-      static_assert(sizeof(type) == 4 || sizeof(type) == 8, "float or double");
+    svmf::cuda::launch_stored("some_op", like, [&](auto type, cudaStream_t stream) {
+      static_assert(sizeof(svmf::ComputeType<decltype(type)>) >= 4, "computed in float or double");
       record += "launch on stream " + std::to_string(reinterpret_cast<intptr_t>(stream)) + "; ";
       return static_cast<cudaError_t>(error);
     });
