@@ -12,7 +12,7 @@ REJECTION = 1
 ONE_EACH = tuple({case.op: case for case in CASES}.values())
 
 
-@pytest.mark.parametrize("case", ONE_EACH, ids=str)
+@pytest.mark.parametrize("case", [c for c in ONE_EACH if any(c.differentiable)], ids=str)
 def test_gradcheck(case: Case, device: torch.device) -> None:
     tensors = place(case.tensors(grad=True), device)
     assert torch.autograd.gradcheck(case.call, tensors)

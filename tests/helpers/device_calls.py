@@ -2,6 +2,7 @@
 """Ops called on another device by test helpers that live on the CPU: tensors go there and results
 come back, and autograd follows both ways."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -58,3 +59,9 @@ def sampler_on(device: torch.device, dtype: torch.dtype):
         return z.cpu(), state[0].cpu(), state[1].cpu()
 
     return draw
+
+
+def gradients(value: Tensor, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
+    """Of `value` in those of the tensors that ask for one; some ops have none to give."""
+    wanted = [tensor for tensor in tensors if tensor.requires_grad]
+    return torch.autograd.grad(value, wanted) if wanted else ()
