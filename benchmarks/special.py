@@ -216,6 +216,16 @@ def _log_kve_by_scipy(order: float, x: Any) -> Any:
     return numpy.log(_kve(order, x))
 
 
+def _slope_in_order(function: Callable[[float, Any], Any]) -> Callable[[float, Any], Any]:
+    """SciPy has no derivative in the order: a difference of two values."""
+    step = 1e-4
+
+    def slope(order: float, x: Any) -> Any:
+        return (function(order + step, x) - function(order - step, x)) / (2 * step)
+
+    return slope
+
+
 _FEW_DIMENSIONS = (3, 10, 64, 128)
 _FEW_ORDERS = (1.0, 2.3, 19.5, 63.0)
 _ROW_DIMENSIONS = (3, 10, 64, 512)
@@ -224,9 +234,8 @@ _BY_SCIPY = {
     "iv_ratio": _ratio_by_scipy,
     "log_kv": _log_kv_by_scipy,
     "log_kve": _log_kve_by_scipy,
-    # SciPy has no such function: against one value of what it would be a difference of.
-    "log_iv_order_derivative": _log_iv_by_scipy,
-    "log_kv_order_derivative": _log_kv_by_scipy,
+    "log_iv_order_derivative": _slope_in_order(_log_ive_by_scipy),
+    "log_kv_order_derivative": _slope_in_order(_log_kve_by_scipy),
     "vmf_mean_length": _mean_length_by_scipy,
     "vmf_log_norm": _log_norm_by_scipy,
     "vmf_entropy": _entropy_by_scipy,

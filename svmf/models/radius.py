@@ -23,10 +23,10 @@ class Radius(nn.Module):
         super().__init__()
         if radius not in RADII:
             raise ValueError(f"Radius: expected one of {', '.join(RADII)}, got {radius!r}")
+        if not any(unit for _, unit in latent.spheres):
+            raise ValueError(f"Radius: {type(latent).__name__} has no sphere")
         sizes = torch.tensor([size for size, _ in latent.spheres])
         on_sphere = torch.tensor([unit for _, unit in latent.spheres])
-        if not bool(on_sphere.any()):
-            raise ValueError(f"Radius: {type(latent).__name__} has no sphere")
         logs = 0.5 * sizes.float().log() * on_sphere
         if radius == "learnable":
             self.log_radius = nn.Parameter(logs)
@@ -34,8 +34,8 @@ class Radius(nn.Module):
             self.register_buffer("log_radius", logs * (radius == "sqrt"), persistent=False)
         self.block: Tensor  # of each coordinate
         self.on_sphere: Tensor  # of each block: 1, or 0 where it is flat
-        block = torch.repeat_interleave(torch.arange(len(sizes)), sizes)
-        self.register_buffer("block", block, persistent=False)
+        block = [i for i, (size, _) in enumerate(latent.spheres) for _ in range(size)]
+        self.register_buffer("block", torch.tensor(block), persistent=False)
         self.register_buffer("on_sphere", on_sphere.float(), persistent=False)
 
     def forward(self, z: Tensor) -> Tensor:

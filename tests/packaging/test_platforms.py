@@ -138,4 +138,5 @@ def test_a_tensor_on_mps_is_told_to_go_to_the_cpu() -> None:
         with pytest.raises(RuntimeError, match=r"on an mps device.*\.cpu\(\).*\.to\('mps'\)"):
             torch.ops.svmf.vmf_kl_uniform.default.redispatch(keys, torch.ones(2), 3)
     finally:
-        explained._destroy()
+        for library in explained:
+            library._destroy()
