@@ -49,15 +49,15 @@ template <BesselFunction kFunction, BesselRegion kRegion, class V, class Order>
 SVMF_INLINE V bessel_in_region(const Order& order, V x, const BesselOrderTables& tables) {
   const V v = order.order();
   if constexpr (kRegion == BesselRegion::kFar) {
-    const FarPoint<V> at(v, x);
-    if constexpr (kFunction == BesselFunction::kLogKv) return log_kve_far(at, tables) - x;
-    if constexpr (kFunction == BesselFunction::kLogKve) return log_kve_far(at, tables);
-    if constexpr (kFunction == BesselFunction::kLogKveGrad) return log_kve_slope_far(at, tables);
-    if constexpr (kFunction == BesselFunction::kLogKveGrad2) return log_kve_bend_far(at, tables);
+    const FarPoint<V> point(v, x);
+    if constexpr (kFunction == BesselFunction::kLogKv) return log_kve_far(point, tables) - x;
+    if constexpr (kFunction == BesselFunction::kLogKve) return log_kve_far(point, tables);
+    if constexpr (kFunction == BesselFunction::kLogKveGrad) return log_kve_slope_far(point, tables);
+    if constexpr (kFunction == BesselFunction::kLogKveGrad2) return log_kve_bend_far(point, tables);
     if constexpr (kFunction == BesselFunction::kLogKvOrderDerivative)
-      return log_kv_order_slope_far(at, tables);
+      return log_kv_order_slope_far(point, tables);
     if constexpr (kFunction == BesselFunction::kLogIvOrderDerivative)
-      return log_iv_order_slope_far(at, tables);
+      return log_iv_order_slope_far(point, tables);
   } else if constexpr (kFunction == BesselFunction::kLogIvOrderDerivative) {
     return log_iv_order_slope_by_series(order, x, tables);
   } else if constexpr (kRegion != BesselRegion::kNear) {

@@ -59,45 +59,48 @@ SVMF_INLINE V asinh_of_ratio(V v, V x, V s) {
 }
 
 template <class V>
-SVMF_INLINE V log_kve_far(const FarPoint<V>& at, const BesselOrderTables& tables) {
+SVMF_INLINE V log_kve_far(const FarPoint<V>& point, const BesselOrderTables& tables) {
   constexpr double kTwoOverPi = 0.636619772367581343;
-  const V v = at.order;
-  const V exponent = v * asinh_of_ratio(v, at.x, at.s) - v * (v / (at.s + at.x));
-  const V rest = mul_add(V(0.5), logarithm(at.s * V(kTwoOverPi)), at.h * at.sum(tables.far_value));
+  const V v = point.order;
+  const V exponent = v * asinh_of_ratio(v, point.x, point.s) - v * (v / (point.s + point.x));
+  const V rest =
+      mul_add(V(0.5), logarithm(point.s * V(kTwoOverPi)), point.h * point.sum(tables.far_value));
   return exponent - rest;
 }
 
 // d/dx log(e^x K_v).
 template <class V>
-SVMF_INLINE V log_kve_slope_far(const FarPoint<V>& at, const BesselOrderTables& tables) {
-  const V v = at.order;
-  const V correction = V(0.5) - at.h * at.sum(tables.far_slope);
-  return -(v * (v / (at.s + at.x)) / at.x + (at.x * at.h) * at.h * correction);
+SVMF_INLINE V log_kve_slope_far(const FarPoint<V>& point, const BesselOrderTables& tables) {
+  const V v = point.order;
+  const V correction = V(0.5) - point.h * point.sum(tables.far_slope);
+  return -(v * (v / (point.s + point.x)) / point.x + (point.x * point.h) * point.h * correction);
 }
 
 // d^2/dx^2 log K_v.
 template <class V>
-SVMF_INLINE V log_kve_bend_far(const FarPoint<V>& at, const BesselOrderTables& tables) {
-  const V ratio = at.order / at.x;
-  const V other = V(1) - (at.q + at.q), rest = square(at.x * at.h);  // 1-2q, 1-q
-  const V P1 = at.sum(tables.far_slope);
-  const V P2 = at.sum(tables.far_bend);
-  const V correction = V(0.5) * other - at.h * (rest * P2 + other * P1);
-  return ratio * (ratio * at.h) + at.h * (at.h * correction);
+SVMF_INLINE V log_kve_bend_far(const FarPoint<V>& point, const BesselOrderTables& tables) {
+  const V ratio = point.order / point.x;
+  const V other = V(1) - (point.q + point.q), rest = square(point.x * point.h);  // 1-2q, 1-q
+  const V P1 = point.sum(tables.far_slope);
+  const V P2 = point.sum(tables.far_bend);
+  const V correction = V(0.5) * other - point.h * (rest * P2 + other * P1);
+  return ratio * (ratio * point.h) + point.h * (point.h * correction);
 }
 
 // d/dv log K_v.
 template <class V>
-SVMF_INLINE V log_kv_order_slope_far(const FarPoint<V>& at, const BesselOrderTables& tables) {
-  const V correction = mul_add(at.h, at.sum(tables.far_order_k), V(0.5));
-  return asinh_of_ratio(at.order, at.x, at.s) - (at.order * at.h) * at.h * correction;
+SVMF_INLINE V log_kv_order_slope_far(const FarPoint<V>& point, const BesselOrderTables& tables) {
+  const V correction = mul_add(point.h, point.sum(tables.far_order_k), V(0.5));
+  return asinh_of_ratio(point.order, point.x, point.s) -
+         (point.order * point.h) * point.h * correction;
 }
 
 // d/dv log I_v.
 template <class V>
-SVMF_INLINE V log_iv_order_slope_far(const FarPoint<V>& at, const BesselOrderTables& tables) {
-  const V correction = V(0.5) - at.h * at.sum(tables.far_order_i);
-  return -(asinh_of_ratio(at.order, at.x, at.s) + (at.order * at.h) * at.h * correction);
+SVMF_INLINE V log_iv_order_slope_far(const FarPoint<V>& point, const BesselOrderTables& tables) {
+  const V correction = V(0.5) - point.h * point.sum(tables.far_order_i);
+  return -(asinh_of_ratio(point.order, point.x, point.s) +
+           (point.order * point.h) * point.h * correction);
 }
 
 }  // namespace SVMF_ISA

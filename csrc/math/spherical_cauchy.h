@@ -103,35 +103,35 @@ struct CauchySums {
 };
 
 template <class V>
-SVMF_INLINE CauchySums<V> cauchy_series(const RhoPlace<V>& at,
+SVMF_INLINE CauchySums<V> cauchy_series(const RhoPlace<V>& place,
                                         const CauchyTable<ScalarOf<V>>& table) {
   int i = CauchyTable<ScalarOf<V>>::kTerms - 1;
   V psi(table.phi[i]), slope(0), kl(table.kl[i]);
   while (--i >= 0) {
-    slope = mul_add(slope, at.Q, psi);
-    psi = mul_add(psi, at.Q, V(table.phi[i]));
-    kl = mul_add(kl, at.Q, V(table.kl[i]));
+    slope = mul_add(slope, place.Q, psi);
+    psi = mul_add(psi, place.Q, V(table.phi[i]));
+    kl = mul_add(kl, place.Q, V(table.kl[i]));
   }
-  return {psi, slope, log1p_positive((at.x + at.x) / at.gap) - kl * at.Q};
+  return {psi, slope, log1p_positive((place.x + place.x) / place.gap) - kl * place.Q};
 }
 
 template <class V>
-SVMF_INLINE CauchySums<V> cauchy_recurrence(const RhoPlace<V>& at,
+SVMF_INLINE CauchySums<V> cauchy_recurrence(const RhoPlace<V>& place,
                                             const CauchyTable<ScalarOf<V>>& table) {
   using S = ScalarOf<V>;
-  const V half(S(0.5)), inverse = V(1) / at.Q, s = at.tau2 * inverse;
+  const V half(S(0.5)), inverse = V(1) / place.Q, s = place.tau2 * inverse;
   V phi, kl, theta;  // theta: Q d phi/dQ
   if (table.odd) {
     // m = 3: phi + 1 = artanh(q)/q, and KL/2 = phi.
-    const V q = (at.rho + at.rho) / at.sum;
-    phi = log1p_positive((at.rho + at.rho) / (V(1) - at.rho)) / q - V(1);
-    theta = half * ((V(1) / at.tau2 - V(1)) - phi);
+    const V q = (place.rho + place.rho) / place.sum;
+    phi = log1p_positive((place.rho + place.rho) / (V(1) - place.rho)) / q - V(1);
+    theta = half * ((V(1) / place.tau2 - V(1)) - phi);
     kl = phi;
   } else {
     // m = 2: phi + 1 = 1/tau, and KL = -log(1 - x).
-    phi = (at.x + at.x) / at.gap;
-    theta = half * at.Q / (at.tau2 * (at.gap / at.sum));
-    kl = -logarithm(at.gap);
+    phi = (place.x + place.x) / place.gap;
+    theta = half * place.Q / (place.tau2 * (place.gap / place.sum));
+    kl = -logarithm(place.gap);
   }
   for (int i = 0; i < table.steps; ++i) {
     const V slope(table.slope[i]);
@@ -143,13 +143,13 @@ SVMF_INLINE CauchySums<V> cauchy_recurrence(const RhoPlace<V>& at,
 }
 
 template <class V>
-SVMF_INLINE CauchySums<V> cauchy_sums(const RhoPlace<V>& at,
+SVMF_INLINE CauchySums<V> cauchy_sums(const RhoPlace<V>& place,
                                       const CauchyTable<ScalarOf<V>>& table) {
-  const auto steep = at.Q > V(table.switch_at);
-  if (table.steps < 0 || !any(steep)) return cauchy_series(at, table);
-  const CauchySums<V> there = cauchy_recurrence(at, table);
+  const auto steep = place.Q > V(table.switch_at);
+  if (table.steps < 0 || !any(steep)) return cauchy_series(place, table);
+  const CauchySums<V> there = cauchy_recurrence(place, table);
   if (all(steep)) return there;
-  const CauchySums<V> here = cauchy_series(at, table);
+  const CauchySums<V> here = cauchy_series(place, table);
   return {select(steep, there.psi, here.psi), select(steep, there.slope, here.slope),
           select(steep, there.kl, here.kl)};
 }
@@ -157,27 +157,27 @@ SVMF_INLINE CauchySums<V> cauchy_sums(const RhoPlace<V>& at,
 template <RhoFunction kFunction, class V>
 SVMF_INLINE V evaluate_rho_function(V rho, const CauchyTable<ScalarOf<V>>& table) {
   using F = RhoFunction;
-  const RhoPlace<V> at = place_rho(rho);
-  const CauchySums<V> sums = cauchy_sums(at, table);
+  const RhoPlace<V> place = place_rho(rho);
+  const CauchySums<V> sums = cauchy_sums(place, table);
   const V d(table.m_minus_one);
-  const V across = at.tau2 * sums.psi;                      // E[1 - w^2]/(m-1)
-  const V mean = (rho + rho) * ((V(1) - across) / at.sum);  // E[w]
+  const V across = place.tau2 * sums.psi;                      // E[1 - w^2]/(m-1)
+  const V mean = (rho + rho) * ((V(1) - across) / place.sum);  // E[w]
   V y;
   if constexpr (kFunction == F::kKlUniform) {
     y = d * sums.kl;
   } else if constexpr (kFunction == F::kKlUniformGrad) {
-    y = (d + d) * (mean / at.gap);
+    y = (d + d) * (mean / place.gap);
   } else if constexpr (kFunction == F::kKlUniformGrad2) {
-    y = V(4) * d * (mul_add(d, across, rho * mean) / at.gap / at.gap);
+    y = V(4) * d * (mul_add(d, across, rho * mean) / place.gap / place.gap);
   } else if constexpr (kFunction == F::kMeanLength) {
     y = mean;
   } else if constexpr (kFunction == F::kMeanLengthGrad) {
-    y = (d + d) * (across / at.gap);
+    y = (d + d) * (across / place.gap);
   } else {
     static_assert(kFunction == F::kMeanLengthGrad2);
-    const V inverse = V(1) / at.sum;
+    const V inverse = V(1) / place.sum;
     y = V(4) * d * rho * inverse * inverse * inverse *
-        mul_add(V(4) * at.tau2, sums.slope, -(V(3) - at.x) * sums.psi);
+        mul_add(V(4) * place.tau2, sums.slope, -(V(3) - place.x) * sums.psi);
   }
   return select((rho >= V(0)) & (rho < V(1)), y, not_a_number<V>());
 }
