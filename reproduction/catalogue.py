@@ -6,7 +6,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from reproduction import beyond, estimators, figure1, mnist, table1, table2, table3, table4, table5
+from reproduction import (
+    beyond,
+    estimators,
+    figure1,
+    mnist,
+    sc_vae,
+    table1,
+    table2,
+    table3,
+    table4,
+    table5,
+)
 from reproduction.record import Job, Workspace
 from svmf.plots import curve_figure
 
@@ -72,5 +83,8 @@ EXPERIMENTS = {
     ),
     "beyond": Experiment(
         "posteriors on spheres against the Gaussian", 3, beyond.jobs, (beyond.render,), True
+    ),
+    "sc-vae": Experiment(
+        "posteriors on spheres under the protocol of SC-VAE", 5, sc_vae.jobs, (sc_vae.render,), True
     ),
 }
