@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Fake kernels: shapes and types of every op, with the checks of the real kernels (_checks.py)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -74,86 +74,33 @@ def _of_rows(op: inventory.OfRows) -> Callable[..., Any]:
     return fake
 
 
-def _sample(
-    op: str,
-    loc: Tensor,
-    kappa: Tensor,
-    seed: Tensor,
-    sample_shape: list[int],
-    keep_state: bool,
-    name: str = "kappa",
-) -> tuple[Tensor, Tensor]:
-    check.check_floating(op, "loc", loc)
-    check.check_vectors(op, "loc", loc)
-    check.check_pair(op, name, kappa, "loc", loc)
-    check.check_row_shape(op, name, kappa, "loc", loc)
-    check.check_seed(op, seed, loc)
-    check.check_sample_shape(op, sample_shape)
-    compute = torch.float64 if loc.dtype == torch.float64 else torch.float32
-    state = loc.new_empty((2 if keep_state else 0, *sample_shape, *kappa.shape), dtype=compute)
-    return loc.new_empty((*sample_shape, *loc.shape)), state
-
-
-def _vmf_rsample(
-    loc: Tensor,
-    kappa: Tensor,
-    seed: Tensor,
-    sample_shape: list[int],
-    gradient: int,
-    keep_state: bool,
-) -> tuple[Tensor, Tensor]:
-    return _sample("vmf_rsample", loc, kappa, seed, sample_shape, keep_state)
-
-
-def _vmf_rsample_kl(
-    loc: Tensor,
-    kappa: Tensor,
-    seed: Tensor,
-    sample_shape: list[int],
-    gradient: int,
-    keep_state: bool,
-) -> tuple[Tensor, Tensor, Tensor]:
-    z, state = _sample("vmf_rsample_kl", loc, kappa, seed, sample_shape, keep_state)
-    return z, _contiguous_like(kappa), state
-
-
-def _vmf_rsample_with_correction(
-    loc: Tensor, kappa: Tensor, seed: Tensor, sample_shape: list[int], keep_state: bool
-) -> tuple[Tensor, Tensor, Tensor]:
-    op = "vmf_rsample_with_correction"
-    z, state = _sample(op, loc, kappa, seed, sample_shape, keep_state)
-    return z, kappa.new_empty((*sample_shape, *kappa.shape)), state
-
-
-def _vmf_rsample_backward(
-    grad_z: Tensor,
-    grad_kl: Tensor | None,
-    grad_log_ratio: Tensor | None,
-    z: Tensor,
-    state: Tensor,
-    loc: Tensor,
-    kappa: Tensor,
-    gradient: int,
-) -> tuple[Tensor, Tensor]:
-    # only our own backward pass calls it, with what the forward pass returned: no checks here
-    return _contiguous_like(loc), _contiguous_like(kappa)
-
-
-def _family_sample(family: inventory.OfFamily, with_kl: bool) -> Callable[..., Any]:
-    op, parameter = family.samplers[with_kl], family.parameter
+def _sampler(op: str, results: Sequence[str], parameter: str = "kappa") -> Callable[..., Any]:
+    """`results`: what comes between z and the state, "row" for one value per row of loc, "sample"
+    for one per sample."""
 
     def fake(
-        loc: Tensor, kappa: Tensor, seed: Tensor, sample_shape: list[int], keep_state: bool
-    ) -> Any:
-        z, state = _sample(op, loc, kappa, seed, sample_shape, keep_state, parameter)
-        return (z, _contiguous_like(kappa), state) if with_kl else (z, state)
+        loc: Tensor, kappa: Tensor, seed: Tensor, sample_shape: list[int], *options: Any
+    ) -> tuple[Tensor, ...]:
+        check.check_floating(op, "loc", loc)
+        check.check_vectors(op, "loc", loc)
+        check.check_pair(op, parameter, kappa, "loc", loc)
+        check.check_row_shape(op, parameter, kappa, "loc", loc)
+        check.check_seed(op, seed, loc)
+        check.check_sample_shape(op, sample_shape)
+        keep_state = options[-1]
+        compute = torch.float64 if loc.dtype == torch.float64 else torch.float32
+        per_sample = (*sample_shape, *kappa.shape)
+        z = loc.new_empty((*sample_shape, *loc.shape))
+        state = loc.new_empty((2 if keep_state else 0, *per_sample), dtype=compute)
+        shapes = {"row": kappa.shape, "sample": per_sample}
+        return z, *(kappa.new_empty(shapes[result]) for result in results), state
 
     return fake
 
 
-def _family_backward(
-    grad_z: Tensor, grad_kl: Tensor | None, z: Tensor, state: Tensor, loc: Tensor, kappa: Tensor
-) -> tuple[Tensor, Tensor]:
+def _sampler_backward(*arguments: Any) -> tuple[Tensor, Tensor]:
+    # Only our own backward pass calls it, with what the forward pass returned: no checks here.
+    loc, kappa = [a for a in arguments if isinstance(a, Tensor)][-2:]
     return _contiguous_like(loc), _contiguous_like(kappa)
 
 
@@ -170,15 +117,10 @@ for _op in inventory.OF_KAPPA:
 _register(inventory.PATHWISE, _pathwise)
 for _rows in inventory.OF_ROWS:
     _register(_rows.name, _of_rows(_rows))
-_samplers: tuple[Callable[..., Any], ...] = (
-    _vmf_rsample,
-    _vmf_rsample_kl,
-    _vmf_rsample_with_correction,
-    _vmf_rsample_backward,
-)
-for _name, _fake in zip((*inventory.SAMPLERS, inventory.SAMPLER_BACKWARD), _samplers, strict=True):
-    _register(_name, _fake)
+for _name, _results in zip(inventory.SAMPLERS, ((), ("row",), ("sample",)), strict=True):
+    _register(_name, _sampler(_name, _results))
+_register(inventory.SAMPLER_BACKWARD, _sampler_backward)
 for _family in inventory.FAMILIES:
-    for _name, _with_kl in zip(_family.samplers, (False, True), strict=True):
-        _register(_name, _family_sample(_family, _with_kl))
-    _register(_family.backward, _family_backward)
+    for _name, _results in zip(_family.samplers, ((), ("row",)), strict=True):
+        _register(_name, _sampler(_name, _results, _family.parameter))
+    _register(_family.backward, _sampler_backward)

@@ -9,17 +9,15 @@ Var[w] mu mu^T + E[1 - w^2] / (m - 1) (I - mu mu^T).
 from typing import Any, TypeVar
 
 import torch
-from torch import Size, Tensor
+from torch import Generator, Size, Tensor
 from torch.distributions import Distribution, constraints
+from torch.types import _size
 
 from svmf import functional as F
+from svmf._sphere import log_sphere_area
 from svmf._torch_private import readable
 from svmf.constraints import UNIT_TOLERANCES, unit_vector
-from svmf.distributions._checks import (
-    check_value,
-    invalid,
-    unit_vectors_expected,
-)
+from svmf.distributions._checks import check_value, invalid, unit_vectors_expected
 
 Self = TypeVar("Self", bound="DirectionalDistribution")
 
@@ -151,6 +149,23 @@ class DirectionalDistribution(Distribution):
         """The same distribution with its parameters moved as by `torch.Tensor.to`."""
         loc = self.loc.to(*args, **kwargs)
         return self._new(loc, self.concentration.to(*args, **kwargs))
+
+    def sample(self, sample_shape: _size = (), *, generator: Generator | None = None) -> Tensor:
+        """Samples of shape [*sample_shape, *batch_shape, m], without gradients."""
+        with torch.no_grad():
+            return self.rsample(sample_shape, generator=generator)  # type: ignore[call-arg]
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """The log density at `value`, with respect to the surface measure."""
+        if self._validate_args:
+            self._validate_sample(value)
+        return self._log_density(value)
+
+    def entropy(self) -> Tensor:
+        return log_sphere_area(self.loc.shape[-1]) - self._kl_uniform()
+
+    def _log_density(self, value: Tensor) -> Tensor:
+        raise NotImplementedError
 
     def _kl_uniform(self) -> Tensor:
         """KL to the uniform distribution, [*batch_shape]."""

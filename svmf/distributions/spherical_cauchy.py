@@ -13,9 +13,7 @@ from torch.distributions import constraints
 from torch.types import _size
 
 from svmf import functional as F
-from svmf._sphere import log_sphere_area
 from svmf.constraints import unit_vector
-from svmf.distributions._checks import check_shape
 from svmf.distributions._directional import DirectionalDistribution
 from svmf.distributions._fit import read_directions
 
@@ -63,20 +61,8 @@ class SphericalCauchy(DirectionalDistribution):
         of uniform vectors, smooth in mu and rho."""
         return F.spherical_cauchy_rsample(self.loc, self.rho, sample_shape, generator=generator)
 
-    def sample(self, sample_shape: _size = (), *, generator: Generator | None = None) -> Tensor:
-        """Samples of shape [*sample_shape, *batch_shape, m], without gradients."""
-        with torch.no_grad():
-            return self.rsample(sample_shape, generator=generator)
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        """The log density at `value`, with respect to the surface measure."""
-        if self._validate_args:
-            self._validate_sample(value)
-        check_shape(self, value)
+    def _log_density(self, value: Tensor) -> Tensor:
         return F.spherical_cauchy_log_prob(value, self.loc, self.rho)
-
-    def entropy(self) -> Tensor:
-        return log_sphere_area(self.loc.shape[-1]) - self._kl_uniform()
 
     def _kl_uniform(self) -> Tensor:
         return F.spherical_cauchy_kl_uniform(self.rho, self.loc.shape[-1])

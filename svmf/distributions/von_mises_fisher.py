@@ -75,15 +75,7 @@ class VonMisesFisher(DirectionalDistribution):
             self.loc, self.concentration, sample_shape, gradient=gradient, generator=generator
         )
 
-    def sample(self, sample_shape: _size = (), *, generator: Generator | None = None) -> Tensor:
-        """Samples of shape [*sample_shape, *batch_shape, m], without gradients."""
-        with torch.no_grad():
-            return F.vmf_rsample(self.loc, self.concentration, sample_shape, generator=generator)
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        """The log density at `value`, with respect to the surface measure."""
-        if self._validate_args:
-            self._validate_sample(value)
+    def _log_density(self, value: Tensor) -> Tensor:
         return F.vmf_log_prob(value, self.loc, self.concentration)
 
     def marginal_cdf(self, value: Tensor) -> Tensor:

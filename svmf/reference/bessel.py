@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Modified Bessel functions, through `scipy.special.ive` and `kve`.
 
-ive(v, x) = exp(-x) I_v(x) has no autograd of its own; `_Ive` adds it by the paper's rule d/dx I_v =
-(I_(v-1) + I_(v+1)) / 2 (appendix "Gradient of KL divergence"; DLMF 10.29.1), as often as wanted.
+ive(v, x) = exp(-x) I_v(x) has no autograd of its own; `_Scaled` adds it by the paper's rule d/dx
+I_v = (I_(v-1) + I_(v+1)) / 2 (appendix "Gradient of KL divergence"; DLMF 10.29.1), as often as
+wanted. The derivative of K_v is minus such a mean.
 """
 
 from typing import Any
@@ -22,44 +23,31 @@ __all__ = [
 ]
 
 
-class _Ive(torch.autograd.Function):
-    """exp(-x) I_v(x), differentiable in x; nan for x < 0."""
+class _Scaled(torch.autograd.Function):
+    """exp(-x) I_v(x) for sign 1, exp(x) K_v(x) for sign -1, differentiable in x; nan for x < 0."""
 
     @staticmethod
-    def forward(ctx: Any, order: Tensor, x: Tensor) -> Tensor:
+    def forward(ctx: Any, sign: int, order: Tensor, x: Tensor) -> Tensor:
+        ctx.sign = sign
         ctx.save_for_backward(order, x)
-        value = torch.as_tensor(scipy.special.ive(order.cpu().numpy(), x.detach().cpu().numpy()))
+        function = scipy.special.ive if sign == 1 else scipy.special.kve
+        value = torch.as_tensor(function(order.cpu().numpy(), x.detach().cpu().numpy()))
         return torch.where(x >= 0, value.to(x.device), torch.nan)
 
     @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[None, Tensor]:
+    def backward(ctx: Any, *grads: Tensor) -> tuple[None, None, Tensor]:
         order, x = ctx.saved_tensors
-        slope = (_ive(order - 1, x) + _ive(order + 1, x)) / 2 - _ive(order, x)
-        return None, (grads[0] * slope).sum_to_size(x.shape)
-
-
-class _Kve(torch.autograd.Function):
-    """exp(x) K_v(x), differentiable in x by K_v' = -(K_(v-1) + K_(v+1)) / 2; nan for x < 0."""
-
-    @staticmethod
-    def forward(ctx: Any, order: Tensor, x: Tensor) -> Tensor:
-        ctx.save_for_backward(order, x)
-        value = torch.as_tensor(scipy.special.kve(order.cpu().numpy(), x.detach().cpu().numpy()))
-        return torch.where(x >= 0, value.to(x.device), torch.nan)
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[None, Tensor]:
-        order, x = ctx.saved_tensors
-        slope = _kve(order, x) - (_kve(order - 1, x) + _kve(order + 1, x)) / 2
-        return None, (grads[0] * slope).sum_to_size(x.shape)
+        below, here, above = (_Scaled.apply(ctx.sign, order + step, x) for step in (-1, 0, 1))
+        slope = ctx.sign * ((below + above) / 2 - here)
+        return None, None, (grads[0] * slope).sum_to_size(x.shape)
 
 
 def _ive(order: Tensor, x: Tensor) -> Tensor:
-    return _Ive.apply(order, x)
+    return _Scaled.apply(1, order, x)
 
 
 def _kve(order: Tensor, x: Tensor) -> Tensor:
-    return _Kve.apply(order, x)
+    return _Scaled.apply(-1, order, x)
 
 
 def _float64_order(order: float | Tensor, x: Tensor) -> Tensor:
