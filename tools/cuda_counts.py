@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the sampler's kernels for float32 and float16 issue and touch per row, counted by running
-nvcc's PTX in the interpreter of tools/ptx.py.
+"""What the row kernels for float32 and float16 issue and touch per row, counted by running nvcc's
+PTX in the interpreter of tools/ptx.py.
 
     python tools/cuda_counts.py                 # compiles with nvcc and prints the table
 
@@ -145,25 +145,63 @@ def sampler_cases(rows: int, m: int, dtype: str = "float32") -> tuple[emulator.C
     return forward, backward
 
 
-# Vectors of m and single numbers per row that must be read or written, and numbers of the state.
-LEAST = {"vmf_sample": (2, 2, 2), "vmf_sample_backward": (4, 3, 2)}
+def vector_cases(rows: int, m: int, dtype: str = "float32") -> tuple[emulator.Case, ...]:
+    """The reflection, its backward pass, and a log density."""
+    loc = sampler_cases(rows, m, dtype)[0].inputs[0]
+    kappa = np.full(rows, float(m))
+    cases = (
+        emulator.Case("householder", dtype, (rows, m), (), (loc, loc), (rows * m,)),
+        emulator.Case("householder_backward", dtype, (rows, m), (), (loc, loc, loc),
+                      (rows * m, rows * m)),
+        emulator.Case("vmf_log_prob", dtype, (rows, m), (), (loc, loc, kappa), (rows,)),
+    )  # fmt: skip
+    for case in cases:
+        case.processors = PROCESSORS
+    return cases
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A name for the page; vectors of m and single numbers per row that must be read or written,
+    and numbers of the state."""
+
+    name: str
+    vectors: int
+    numbers: int
+    state: int = 0
+
+
+OPS = {
+    "vmf_sample": Counted("`vmf_rsample_kl`", 2, 2, 2),
+    "vmf_sample_backward": Counted("its backward, pathwise", 4, 3, 2),
+    "householder": Counted("`householder`", 3, 0),
+    "householder_backward": Counted("its backward", 5, 0),
+    "vmf_log_prob": Counted("`vmf_log_prob`", 2, 2),
+}
+UNITS = ("vmf_sample", "vmf_sample_backward", "householder", "vmf_log_prob")
 
 
 def least_sectors(case: emulator.Case, m: int) -> float:
-    vectors, numbers, state = LEAST[case.op]
+    op = OPS[case.op]
     size = 2 if case.dtype == "float16" else 4
-    return (size * (vectors * m + numbers) + 4 * state) / 32
+    return (size * (op.vectors * m + op.numbers) + 4 * op.state) / 32
+
+
+def compile_all() -> dict[str, Kernel]:
+    kernels: dict[str, Kernel] = {}
+    for unit in UNITS:
+        kernels |= compile_ptx(unit)
+    return kernels
 
 
 def counts(kernels: dict[str, Kernel]) -> str:
     rows_of_table = []
     for dtype, (rows, m) in itertools.product(("float32", "float16"), SHAPES):
-        cases = list(sampler_cases(rows, m, dtype))
+        cases = [*sampler_cases(rows, m, dtype), *vector_cases(rows, m, dtype)]
         for case, described in zip(cases, describe(cases), strict=True):
             machine = launch(case, described, kernels)
-            name = "`vmf_rsample_kl`" if case.op == "vmf_sample" else "its backward, pathwise"
             rows_of_table.append(
-                [name, dtype, f"{rows} x {m}", f"{machine.instructions / rows:.0f}",
+                [OPS[case.op].name, dtype, f"{rows} x {m}", f"{machine.instructions / rows:.0f}",
                  f"{machine.sectors / rows:.1f}", f"{least_sectors(case, m):.1f}"]
             )  # fmt: skip
     head = ["op", "type", "rows x m", "instructions per row", "sectors per row", "least sectors"]
@@ -175,10 +213,7 @@ def main() -> int:
     kernels: dict[str, Kernel] = {}
     for file in files:
         kernels |= by_short_name(Path(file).read_text())
-    if not files:
-        for unit in ("vmf_sample", "vmf_sample_backward"):
-            kernels |= compile_ptx(unit)
-    print(counts(kernels))
+    print(counts(kernels or compile_all()))
     return 0
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cuda_counts import compile_ptx, counts
+from cuda_counts import compile_all, counts
 from cuda_launches import DIMENSIONS, Launch, describe_launches
 from cuda_report import DEVICES, Compiled, Device, is_half, span, table
 from cuda_sass import Code, read_code
@@ -35,8 +35,8 @@ def all_tables(kernels: Sequence[Compiled], folder: Path) -> str:
     if not all(codes.values()):
         raise SystemExit("cuda_report: expected cuobjdump and nvdisasm on PATH for the tables")
     parts += [
-        "### Short rows of the sampler, run",
-        counts({**compile_ptx("vmf_sample"), **compile_ptx("vmf_sample_backward")}),
+        "### Rows, run",
+        counts(compile_all()),
         "### Instructions",
         elementwise_instructions(codes[DEVICES[0]]),
         row_instructions(codes[DEVICES[0]]),

@@ -117,7 +117,10 @@ struct CosineLaw<Family::kPowerSpherical> {
     exponential_pair(mul_add(V(dimension.twice_nu), log1p_minus_argument(-y),
                              kappa * select(q < V(S(-0.25)), far, near)),
                      &acceptance, &unused);
-    return proposal_uniform<V>(blocks, dimension.median ? 3 : 2) <= acceptance;
+    // Not an index that depends on m: on a GPU the blocks would leave their registers for it.
+    const V uniform =
+        dimension.median ? proposal_uniform<V>(blocks, 3) : proposal_uniform<V>(blocks, 2);
+    return uniform <= acceptance;
   }
   // m = 3: 1-eps = u^(1/(1+kappa)).
   template <class V>

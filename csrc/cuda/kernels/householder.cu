@@ -10,6 +10,7 @@ namespace {
 template <bool kBackward, class T>
 cudaError_t launch(HouseholderTask<T> task, cudaStream_t stream) {
   if (task.rows == 0) return cudaSuccess;
+  if (task.m > kMaxColumns) return cudaErrorInvalidValue;
   const TilePlan plan = plan_tiles(plan_column_team(task.m), task.rows, 1);
   task.team_size = plan.team_size;
   task.tile_rows = plan.tile_rows;

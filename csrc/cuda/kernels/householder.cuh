@@ -30,7 +30,7 @@ struct HouseholderTask {
 
 // Column j of u = e1 - mu.
 template <class S, class T>
-__device__ __forceinline__ S reflector(const T* mu, int64_t j) {
+__device__ __forceinline__ S reflector(const T* mu, int j) {
   const S column(mu[j]);
   return j == 0 ? S(1) - column : -column;
 }
@@ -40,14 +40,16 @@ __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
     householder_kernel(const __grid_constant__ HouseholderTask<T> task) {
   using S = ComputeType<T>;
   const Team team(task.team_size);
-  const int64_t m = task.m;
+  const int m = static_cast<int>(task.m);
   for_tiles(team, task.rows, task.tile_rows, [&](const TileRows& tile) {
     for (int i = 0; i < tile.count; i += team.rows_at_once()) {
-      const int64_t offset = (tile.first + tile.slot(team, i)) * m;
+      const int64_t offset = (tile.first + tile.slot(team, i)) * task.m;
       const T *const x = task.x + offset, *const mu = task.loc + offset,
                      *const g = kBackward ? task.grad + offset : nullptr;
+      T* const out = task.out + offset;
+      [[maybe_unused]] T* const grad_loc = kBackward ? task.grad_loc + offset : nullptr;
       S sums[kBackward ? 3 : 2] = {};
-      for (int64_t j = team.thread(); j < m; j += team.size()) {
+      for (int j = team.thread(); j < m; j += team.size()) {
         const S u = reflector<S>(mu, j);
         sums[0] = mul_add(u, u, sums[0]);
         sums[1] = mul_add(u, S(x[j]), sums[1]);
@@ -56,15 +58,15 @@ __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
       team.sum(sums, shared_memory<S>());
       if (!tile.has_row(team, i)) continue;
       const S c = householder_coefficient(sums[1], sums[0]);
-      for (int64_t j = team.thread(); j < m; j += team.size()) {
+      for (int j = team.thread(); j < m; j += team.size()) {
         const S u = reflector<S>(mu, j);
         const S z = mul_add(-c, u, S(x[j]));
         if constexpr (kBackward) {
           const S t = householder_coefficient(sums[2], sums[0]);
-          task.out[offset + j] = mul_add(-t, u, S(g[j]));
-          task.grad_loc[offset + j] = mul_add(c, S(g[j]), t * z);
+          out[j] = mul_add(-t, u, S(g[j]));
+          grad_loc[j] = mul_add(c, S(g[j]), t * z);
         } else {
-          task.out[offset + j] = z;
+          out[j] = z;
         }
       }
     }

@@ -65,15 +65,15 @@ __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks) row_distance_ke
   constexpr int kSums = Shared::kSums;
   const Team team(task.team_size);
   stage(parameter);
-  const int64_t m = task.m;
+  const int m = static_cast<int>(task.m);
   S* const distances = Shared::distances(team);
   for_tiles(team, task.rows, task.tile_rows, [&](const TileRows& tile) {
     for (int i = 0; i < tile.count; i += team.rows_at_once()) {
       const int slot = tile.slot(team, i);
-      const int64_t offset = (tile.first + slot) * m;
+      const int64_t offset = (tile.first + slot) * task.m;
       const T *const a = task.a + offset, *const b = task.b + offset;
       S sum[kSums] = {};
-      for (int64_t j = team.thread(); j < m; j += team.size()) {
+      for (int j = team.thread(); j < m; j += team.size()) {
         const S a_j(a[j]), b_j(b[j]), difference = a_j - b_j;
         sum[0] = mul_add(difference, difference, sum[0]);
         if constexpr (kSums == 2) {
@@ -116,6 +116,7 @@ cudaError_t launch_distance_team(const DistanceTask<T>& task, const TilePlan& pl
 template <class Function, class T>
 cudaError_t launch_row_distance(DistanceTask<T> task, cudaStream_t stream) {
   if (task.rows == 0) return cudaSuccess;
+  if (task.m > kMaxColumns) return cudaErrorInvalidValue;
   const TilePlan plan = plan_tiles(plan_column_team(task.m), task.rows, kWarpSize);
   task.team_size = plan.team_size;
   task.tile_rows = plan.tile_rows;
