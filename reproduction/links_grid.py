@@ -27,11 +27,11 @@ from reproduction.paper import TABLE4_SETTINGS
 from svmf.data import load_graph, sample_absent_edges, split_edges
 from svmf.data.graph import edge_keys
 from svmf.models import GraphVAE
-from svmf.models.latents import SphericalLatent
-from svmf.models.latents.sphere import Direction
+from svmf.models.latents import GaussianLatent, SphericalLatent
 from svmf.training.randomness import Purpose, derived_seed
 
 RESULTS = Path(__file__).parents[1] / "results" / "links-grid"
+LATENTS = {"svgae": SphericalLatent, "nvgae": GaussianLatent}
 
 # name: what differs from the model of table 4
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -59,6 +59,16 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "lr-double": {"lr_factor": 2.0},
     "d-16": {"dim": 16},
     "d-64": {"dim": 64},
+    "dropout-0": {"dropout": 0.0},
+    "dropout-0.1": {"dropout": 0.1},
+    "dropout-0.3": {"dropout": 0.3},
+    "dropout-0.4": {"dropout": 0.4},
+    "batches-5": {"batches": 5},
+    "batches-10": {"batches": 10},
+    "appendix-lr": {"lr": "appendix"},
+    "appendix-lr-batches-5": {"lr": "appendix", "batches": 5},
+    "appendix-lr-batches-10": {"lr": "appendix", "batches": 10},
+    "appendix-lr-batches-20": {"lr": "appendix", "batches": 20},
 }
 
 
@@ -89,7 +99,7 @@ class Variant(GraphVAE):
         if choice.get("radius") and self.log_multiplier is not None:
             self.log_multiplier.data -= math.log(latent.coordinates)
 
-    def posterior(self) -> Direction:
+    def posterior(self) -> Any:
         choice = self.choice
         drops = self.training and choice.get("dropout_features", True)
         values = F.dropout(self.features.values, self.dropout, drops)
@@ -120,17 +130,19 @@ class Variant(GraphVAE):
         return self.link_logits(z, edges)
 
 
-def train(graph_name: str, name: str, seed: int, epochs: int) -> dict[str, Any]:
+def train(graph_name: str, model_name: str, name: str, seed: int, epochs: int) -> dict[str, Any]:
     """The best validation AUC of a run on the split that all seeds share."""
     from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped]
 
     choice = VARIANTS[name]
-    lr, dropout, dim = TABLE4_SETTINGS[graph_name, "svgae"]
-    lr = choice.get("lr", max(lr, 0.005)) * choice.get("lr_factor", 1.0)
+    lr, dropout, dim = TABLE4_SETTINGS[graph_name, model_name]
+    if choice.get("lr") != "appendix":
+        lr = max(lr, 0.005) * choice.get("lr_factor", 1.0)
+    dropout = choice.get("dropout", dropout)
     graph = load_graph(graph_name)
     split = split_edges(graph, derived_seed(Purpose.SPLIT, 0))
     torch.manual_seed(seed)
-    latent = SphericalLatent(choice.get("dim", dim))
+    latent = LATENTS[model_name](choice.get("dim", dim))
     model = Variant(graph.features, split.train, latent, choice, dropout)
     optimizer = torch.optim.Adam(model.parameters(), lr)
     keys = edge_keys(split.train, graph.nodes).sort().values
@@ -139,37 +151,45 @@ def train(graph_name: str, name: str, seed: int, epochs: int) -> dict[str, Any]:
     best, best_epoch, started = 0.0, 0, time.process_time()
     for epoch in range(1, epochs + 1):
         model.train()
-        absent = sample_absent_edges(keys, graph.nodes, split.train.shape[1])
-        loss, terms = model(split.train, absent, torch.ones(()))
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
+        present, batches = split.train, choice.get("batches", 1)
+        if batches > 1:
+            present = present[:, torch.randperm(present.shape[1])]
+        absent = sample_absent_edges(keys, graph.nodes, present.shape[1])
+        for pair in zip(present.chunk(batches, 1), absent.chunk(batches, 1), strict=True):
+            loss, terms = model(*pair, torch.ones(()))
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
         auc = float(roc_auc_score(truth, model.score(edges).numpy()))
         if auc > best:
             best, best_epoch = auc, epoch
     factor = model.log_multiplier.exp().item() if model.log_multiplier is not None else model.fixed
     return {
-        "graph": graph_name, "variant": name, "seed": seed, "validation_auc": best,
-        "best_epoch": best_epoch, "epochs": epochs, "lr": lr, "dropout": dropout,
+        "graph": graph_name, "model": model_name, "variant": name, "seed": seed,
+        "validation_auc": best, "best_epoch": best_epoch, "epochs": epochs, "lr": lr,
+        "dropout": dropout,
         "kappa": float(terms[2]), "multiplier": factor,
-        "processor_seconds": round(time.process_time() - started, 1), **choice,
+        "processor_seconds": round(time.process_time() - started, 1), "choice": choice,
     }  # fmt: skip
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("graph", choices=("cora", "citeseer", "pubmed"))
+    parser.add_argument("--model", choices=LATENTS, default="svgae")
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--variants", nargs="+", choices=VARIANTS, default=tuple(VARIANTS))
     options = parser.parse_args()
     torch.set_num_threads(1)
     RESULTS.mkdir(parents=True, exist_ok=True)
+    model = "" if options.model == "svgae" else f"-{options.model}"
+    epochs = 400 if options.graph == "pubmed" else 200
     for seed in range(options.seeds):
         for name in options.variants:
-            path = RESULTS / f"{options.graph}-{name}-seed{seed}.json"
+            path = RESULTS / f"{options.graph}{model}-{name}-seed{seed}.json"
             if path.exists():
                 continue
-            result = train(options.graph, name, seed, 400 if options.graph == "pubmed" else 200)
+            result = train(options.graph, options.model, name, seed, epochs)
             path.write_text(json.dumps(result, indent=2) + "\n")
             print(f"{path.stem}: {100 * result['validation_auc']:.2f}", flush=True)
 

@@ -24,7 +24,9 @@ from svmf.training.task import Task
 
 GRAPHS = ("cora", "citeseer", "pubmed")
 MODELS = ("nvgae", "svgae")
-SETTINGS = ("appendix", "raised-lr", "dz64")
+SETTINGS = ("appendix", "raised-lr", "dz64", "batches")
+BATCHES = 10  # steps of an epoch, with the setting "batches"
+EDGES = {"cora": 5278, "citeseer": 4552, "pubmed": 44324}  # unique and undirected
 SPLITS = ("fixed", "own")
 Cell = tuple[str, str, str, str]  # graph, model, setting, split
 _NOTES = """
@@ -38,8 +40,10 @@ paper's d: S lives in R^(d+1).
 
 Settings: "appendix" are the paper's learning rate, dropout and d_z; "raised-lr" takes a learning
 rate of 0.01 where the appendix's is too small for the number of epochs; "dz64" is S with d_z = 64,
-where the paper's code ran out of memory. Splits: "fixed" is one edge split for all seeds (the
-paper's protocol), "own" a new split for each seed. Mean ± standard error in per cent (runs).
+where the paper's code ran out of memory; "batches" has the appendix's settings and ten steps in an
+epoch, each with a tenth of the edges and as many absent ones. Splits: "fixed" is one edge split for
+all seeds (the paper's protocol), "own" a new split for each seed. Mean ± standard error in per cent
+(runs).
 """
 
 
@@ -69,6 +73,9 @@ def _job(
             return None
         lr, dim = max(lr, 0.01), 64
     options: dict[str, Any] = {"data": graph, "lr": lr, "dropout": dropout, "dim": dim}
+    if setting == "batches":
+        train = EDGES[graph] - EDGES[graph] // 10 - EDGES[graph] // 20
+        options["batch_size"] = -(-train // BATCHES)
     options |= {"seed": seed, "threads": workspace.threads}
     options["split_seed"] = 0 if split == "fixed" else 1 + seed
     if workspace.quick:
@@ -144,7 +151,7 @@ def render(workspace: Workspace) -> Path:
             gaussian, spherical = (best_auc(found, graph, model, split) for model in MODELS)
             if gaussian and spherical:
                 tests.append([graph, split, verdict(gaussian, spherical)])
-    body += "\nAUC, N against S, each with its better learning rate (on the validation edges):\n\n"
+    body += "\nAUC, N against S, each with the setting that is best on the validation edges:\n\n"
     body += markdown_table(["graph", "split", "better"], tests)
     return write_table(workspace.results / "table4.md", "Table 4: link prediction", _NOTES, body)
 
@@ -159,10 +166,10 @@ def _table_order(cell: Cell) -> tuple[int, ...]:
 def best_auc(
     found: dict[Cell, list[dict[str, Any]]], graph: str, model: str, split: str
 ) -> list[float]:
-    """The test AUC of the setting with the better mean validation AUC."""
+    """The test AUC of the setting with the best mean validation AUC."""
     candidates = [
         found[cell]
-        for setting in ("appendix", "raised-lr")
+        for setting in ("appendix", "raised-lr", "batches")
         if (cell := (graph, model, setting, split)) in found
     ]
     if not candidates:

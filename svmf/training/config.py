@@ -103,7 +103,10 @@ class RunConfig:
         1000, "upper bound on the number of epochs", _TRAINING, range=_COUNT, resumable=True
     )
     batch_size: int = option(
-        64, "rows per step, over all processes", _TRAINING, range=_NOT_NEGATIVE
+        64,
+        "rows per step, over all processes; for a graph links, 0 takes all at once",
+        _TRAINING,
+        range=_NOT_NEGATIVE,
     )
     lr: float = option(1e-3, "learning rate of Adam", _TRAINING, range=Range(above=0, below=1e3))
     beta: float = option(1.0, "KL weight after the warm-up", _TRAINING, range=_WEIGHT)

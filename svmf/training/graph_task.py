@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Link prediction with N-VGAE and S-VGAE: an epoch is one step over the whole graph, with absent
-edges sampled anew. The epoch of the best validation AUC is reported, as in the paper."""
+"""Link prediction with N-VGAE and S-VGAE: an epoch sees each training edge once, in one step or in
+batches, with as many absent edges sampled anew. Every step encodes the whole graph. The epoch of
+the best validation AUC is reported, as in the paper."""
 
 from typing import Any
 
@@ -15,6 +16,7 @@ from svmf.training.checked import Part
 from svmf.training.config import RunConfig
 from svmf.training.processes import Processes
 from svmf.training.randomness import Purpose, derived_seed, generator, restore_generator
+from svmf.training.rows import EpochOrder
 from svmf.training.task import Task, make_latent
 
 
@@ -27,7 +29,7 @@ class GraphTask(Task):
         super().__init__(config, processes)
         if processes.count > 1:
             raise ConfigError(
-                f"model {config.model!r} trains in one process: the whole graph is one batch"
+                f"model {config.model!r} trains in one process: each step takes the whole graph"
             )
         self.graph = load_graph_named(config.data, config.data_root)
         split_seed = config.seed if config.split_seed is None else config.split_seed
@@ -44,18 +46,26 @@ class GraphTask(Task):
         self._train = self.split.train.to(self.device)
         self._keys = edge_keys(self.split.train, self.graph.nodes).sort().values
         self._draw = generator(Purpose.DATA, config.seed)
+        self._order: EpochOrder | None = None
+        if config.batch_size:
+            edges = self._train.shape[1]
+            self._order = EpochOrder(edges, config.batch_size, config.seed, processes)
 
     @property
     def steps(self) -> int:
-        return 1
+        return self._order.steps if self._order else 1
 
     def begin_epoch(self, epoch: int) -> None:
-        pass
+        if self._order:
+            self._order.begin_epoch(epoch)
 
     def batch(self, step: int) -> tuple[Tensor, ...]:
-        count = self._train.shape[1]
+        present = self._train
+        if self._order:
+            present = present.index_select(1, self._order.batch(step).to(self.device))
+        count = present.shape[1]
         absent = sample_absent_edges(self._keys, self.graph.nodes, count, self._draw)
-        return self._train, absent.to(self.device)
+        return present, absent.to(self.device)
 
     def figures(self, terms: dict[str, float]) -> dict[str, float]:
         re, kl = terms["re"], terms["kl"]

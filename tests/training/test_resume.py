@@ -57,11 +57,18 @@ def assert_same_run(first, second):
     assert a["stopping"] == b["stopping"]
 
 
-@pytest.mark.parametrize("model", ["svae", "m1m2-sn", "svgae"])
-def test_kill_nine_at_any_moment(model, options, tmp_path):
-    epochs = 60 if model == "svgae" else 12
-    more = {"label_tolerance": 0.3} if model == "m1m2-sn" else {"dropout": 0.1}
-    config = make_config(model, **options(model, epochs=epochs, **more))
+@pytest.mark.parametrize(
+    ("model", "more"),
+    [
+        ("svae", {"epochs": 12, "dropout": 0.1}),
+        ("m1m2-sn", {"epochs": 12, "label_tolerance": 0.3}),
+        ("svgae", {"epochs": 60, "dropout": 0.1}),
+        ("svgae", {"epochs": 20, "dropout": 0.1, "batch_size": 20}),
+    ],
+    ids=["svae", "m1m2-sn", "svgae", "svgae in batches"],
+)
+def test_kill_nine_at_any_moment(model, more, options, tmp_path):
+    config = make_config(model, **options(model, **more))
     start_run(config, tmp_path / "whole")
     moments = random.Random(1)
     kills = 0

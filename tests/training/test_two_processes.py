@@ -91,6 +91,6 @@ def test_bad_batch_and_graphs(tiny_images, tiny_graph, tmp_path):
     )
     assert "multiple of the 2 processes, got 15" in result.stderr
     result = torchrun("train", "svgae", "--data", tiny_graph, "--out", str(tmp_path / "b"))
-    assert "the whole graph is one batch" in result.stderr
+    assert "each step takes the whole graph" in result.stderr
     assert not (tmp_path / "a").exists()
     assert not (tmp_path / "b").exists()
