@@ -181,6 +181,7 @@ class RunConfig:
         return MODELS[self.model]
 
     def to_json(self) -> str:
+        """The record as the text of a run's config.json."""
         return json.dumps(dataclasses.asdict(self), indent=2) + "\n"
 
 

@@ -64,6 +64,7 @@ class RunFolder:
         return self.path / self.METRICS
 
     def exists(self) -> bool:
+        """Whether a run was started here."""
         return is_file(self.config_path)
 
     def require_new(self) -> None:
@@ -121,11 +122,13 @@ class RunFolder:
             remove_temporaries(self.path / name)
 
     def unlock(self, remove: bool = False) -> None:
+        """Lets other processes write here again."""
         if self._lock is not None:
             self._lock.release(remove)
             self._lock = None
 
     def read_config(self) -> RunConfig:
+        """The run's options, checked."""
         content = read_file(self.config_path, _MAX_CONFIG_BYTES)
         if content is None:
             raise RunError(f"{self.path}: not a run folder (no {self.CONFIG} in it)")
@@ -144,6 +147,7 @@ class RunFolder:
             )
 
     def save_checkpoint(self, state: dict[str, Any]) -> None:
+        """Replaces the checkpoint in one step: a reader finds the old one or the new one."""
         buffer = io.BytesIO()  # so that a full disk is met by our own write, with a clear error
         torch.save(state, buffer)
         with buffer.getbuffer() as content:  # released here: a buffer must not outlive its view
@@ -169,6 +173,7 @@ class RunFolder:
         return state
 
     def append(self, name: str, record: dict[str, Any]) -> None:
+        """Adds a line of JSON to a file of the run."""
         after = "; the last checkpoint is intact: free some space and continue with --resume"
         with (
             named_trouble(self.path / name, "cannot be written", after),
@@ -209,6 +214,7 @@ class RunFolder:
                 os.truncate(self.metrics_path, length)
 
     def read_metrics(self) -> list[dict[str, Any]]:
+        """The records of all epochs."""
         return list(read_json_lines(self.metrics_path))
 
     def training_seconds(self) -> float:

@@ -86,7 +86,8 @@ class Latent(ABC, Generic[PosteriorT]):
         """Widths of the blocks of raw output that `posterior` expects, side by side."""
 
     @abstractmethod
-    def posterior(self, raw: Tensor) -> PosteriorT: ...
+    def posterior(self, raw: Tensor) -> PosteriorT:
+        """The posterior's parameters from an encoder's raw output, [..., sum of head_sizes]."""
 
     @abstractmethod
     def draw(self, posterior: PosteriorT) -> Draw:
@@ -101,16 +102,20 @@ class Latent(ABC, Generic[PosteriorT]):
         return self.distribution(posterior).sample(torch.Size([count]))
 
     def log_prob(self, posterior: PosteriorT, z: Tensor) -> Tensor:
+        """The posterior's log density at the codes z [..., coordinates]."""
         return self.distribution(posterior).log_prob(z)
 
     def entropy(self, posterior: PosteriorT) -> Tensor:
+        """The posterior's entropy, one value per row."""
         return self.distribution(posterior).entropy()
 
     @abstractmethod
-    def prior_log_prob(self, z: Tensor) -> Tensor: ...
+    def prior_log_prob(self, z: Tensor) -> Tensor:
+        """The prior's log density at the codes z."""
 
     @abstractmethod
-    def prior_sample(self, count: int, generator: torch.Generator | None = None) -> Tensor: ...
+    def prior_sample(self, count: int, generator: torch.Generator | None = None) -> Tensor:
+        """Codes drawn from the prior, [count, coordinates]."""
 
     @abstractmethod
     def spread(self, posterior: PosteriorT) -> Tensor:
