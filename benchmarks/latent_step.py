@@ -99,7 +99,7 @@ def bar_of(name: str) -> str:
 
 
 def latent_rows(rows: int, m: int, seconds: float) -> list[list[str]]:
-    torch._dynamo.reset()
+    torch.compiler.reset()
     found = time_interleaved(calls(rows, m), seconds=seconds, clock=time.process_time)
     least = {name: timing.smallest for name, timing in found.items()}
     return [
@@ -110,7 +110,7 @@ def latent_rows(rows: int, m: int, seconds: float) -> list[list[str]]:
 
 def model_rows(dim: int, seconds: float) -> list[list[str]]:
     """A training step of the S-VAE over that of the N-VAE of the same d, batch 64."""
-    torch._dynamo.reset()
+    torch.compiler.reset()
     x = torch.rand(64, PIXELS).round()
     steps: dict[str, Callable[[], None]] = {}
     for name, space in (("S-VAE", SphericalLatent(dim)), ("N-VAE", GaussianLatent(dim))):

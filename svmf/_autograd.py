@@ -18,18 +18,16 @@ _ONCE = (
 )
 _TWICE = "svmf: the fused backward pass is not differentiated; with a graph its formula is."
 
-_BESSEL: dict[str, Derivative] = {
-    "log_iv": derivatives.OfBessel(slopes.log_iv_slope, slopes.log_iv_order_slope),
-    "log_ive": derivatives.OfBessel(slopes.log_ive_slope, slopes.log_iv_order_slope),
-    "iv_ratio": derivatives.OfBessel(slopes.iv_ratio_slope),
-    "_iv_ratio_grad": derivatives.OfBessel(slopes.iv_ratio_second_slope),
-    "log_kv": derivatives.OfBessel(slopes.log_kv_slope, slopes.log_kv_order_slope),
-    "log_kve": derivatives.OfBessel(slopes.log_kve_slope, slopes.log_kv_order_slope),
-    "_log_kve_grad": derivatives.OfBessel(slopes.log_kve_second_slope),
+# In x; those in the order are BESSEL_IN_ORDER.
+_BESSEL_SLOPES: dict[str, derivatives.Slope] = {
+    "log_iv": slopes.log_iv_slope,
+    "log_ive": slopes.log_ive_slope,
+    "iv_ratio": ops._iv_ratio_grad,
+    "_iv_ratio_grad": slopes.iv_ratio_second_slope,
+    "log_kv": slopes.log_kv_slope,
+    "log_kve": ops._log_kve_grad,
+    "_log_kve_grad": ops._log_kve_grad2,
 }
-_BESSEL.update(
-    (name, derivatives.NoDerivative(why)) for name, why in inventory.BESSEL_WITHOUT_SLOPE.items()
-)
 _ROWS: dict[str, Derivative] = {
     "vmf_kl": derivatives.VmfKl(),
     "householder": derivatives.Householder(),
@@ -65,10 +63,18 @@ def _of_family(family: inventory.OfFamily) -> Iterator[tuple[str, Derivative]]:
     yield family.backward, derivatives.NoDerivative(_ONCE)
 
 
+def _of_bessel(name: str) -> Derivative:
+    if name in inventory.BESSEL_WITHOUT_SLOPE:
+        return derivatives.NoDerivative(inventory.BESSEL_WITHOUT_SLOPE[name])
+    in_order = inventory.BESSEL_IN_ORDER.get(name)
+    order_slope = None if in_order is None else getattr(ops, in_order)
+    return derivatives.OfBessel(_BESSEL_SLOPES[name], order_slope)
+
+
 def _register() -> None:
     for name in inventory.BESSEL:
         for overload in (getattr(ops, name).default, getattr(ops, name).tensor):
-            overload.register(_BESSEL[name], all_at_once(overload))
+            overload.register(_of_bessel(name), all_at_once(overload))
     made = {op.name: _of_kappa(op) for op in inventory.OF_KAPPA}
     made[inventory.PATHWISE] = derivatives.Pathwise()
     made.update((op.name, _ROWS[op.name]) for op in inventory.OF_ROWS)

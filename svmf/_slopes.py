@@ -32,26 +32,6 @@ def log_kv_slope(order: Order, x: Tensor) -> Tensor:
     return ops._log_kve_grad(order, x) - 1
 
 
-def log_kve_slope(order: Order, x: Tensor) -> Tensor:
-    return ops._log_kve_grad(order, x)
-
-
-def log_kve_second_slope(order: Order, x: Tensor) -> Tensor:
-    return ops._log_kve_grad2(order, x)
-
-
-def log_iv_order_slope(order: Order, x: Tensor) -> Tensor:
-    return ops.log_iv_order_derivative(order, x)
-
-
-def log_kv_order_slope(order: Order, x: Tensor) -> Tensor:
-    return ops.log_kv_order_derivative(order, x)
-
-
-def iv_ratio_slope(order: Order, x: Tensor) -> Tensor:
-    return ops._iv_ratio_grad(order, x)
-
-
 def iv_ratio_second_slope(order: Order, x: Tensor) -> Tensor:
     """R' = 1 - R^2 - (2v-1) R/x (DLMF 10.29.2), differentiated once more."""
     ratio, slope, c = ops.iv_ratio(order, x), ops._iv_ratio_grad(order, x), 2 * order - 1

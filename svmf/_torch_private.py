@@ -17,6 +17,8 @@ from torch.autograd import forward_ad
 
 is_compiling = torch.compiler.is_compiling
 PLAIN_TYPES = (Tensor, torch.nn.Parameter)  # no fake tensors, no other subclasses
+# The functions that torch.save names in a file for a tensor: svmf.training reads its pickles.
+PICKLED_TENSORS = ("torch._utils _rebuild_tensor_v2", "torch._utils _rebuild_tensor_v3")
 
 # Looked up once: a call of a small batch takes no longer than twenty such look-ups.
 try:

@@ -224,8 +224,8 @@ def pathwise_arguments() -> list[tuple[Format, int, float, str, float]]:
     return rows
 
 
-def digits(value: mp.mpf, count: int = DIGITS) -> str:
-    return mp.nstr(value, count, min_fixed=0, max_fixed=0) if value else "0"
+def digits(value: mp.mpf) -> str:
+    return mp.nstr(value, DIGITS, min_fixed=0, max_fixed=0) if value else "0"
 
 
 def number(value: float) -> str:

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // CPU ops of the power spherical distribution. Shapes and state of the samples are those of
 // csrc/cpu/vmf_sample.cpp.
-#include <algorithm>
-
 #include "common/op_checks.h"
 #include "cpu/elementwise.h"
 #include "cpu/ops.h"

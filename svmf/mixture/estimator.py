@@ -115,10 +115,10 @@ class Estimator:
                 f"got {getattr(self, parameter)!r}"
             )
 
-    def _expect_whole(self, parameter: str, least: int = 1) -> None:
+    def _expect_whole(self, parameter: str) -> None:
         value = getattr(self, parameter)
         whole = hasattr(value, "__index__") and not isinstance(value, bool)
-        self._expect(whole and value >= least, parameter, f">= {least}, a whole number")
+        self._expect(whole and value >= 1, parameter, ">= 1, a whole number")
 
     def _enough_rows(self, rows: Rows, k: int, parameter: str) -> None:
         if rows.shape[0] < k:

@@ -16,6 +16,8 @@ from typing import Any
 
 import torch
 
+from svmf._torch_private import PICKLED_TENSORS
+
 _DEEPEST_TUPLE, _LARGEST_TUPLE = 8, 100_000  # honest ones are four deep
 _END_BYTES = 22  # of the directory's end, when no comment follows
 _PLAIN = {
@@ -26,8 +28,6 @@ _CONTAINERS = {"EMPTY_DICT", "EMPTY_LIST"}
 _TUPLES = {"EMPTY_TUPLE": 0, "TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3}
 _STORAGE = re.compile(r"torch ([A-Z][A-Za-z0-9]*)Storage|torch\.storage UntypedStorage")
 _DTYPE = re.compile(r"torch [a-z][a-z0-9_]*")
-# Names in a stranger's file, not calls of ours.
-_TENSORS = tuple(f"{'torch'}._utils _rebuild_tensor_v{version}" for version in (2, 3))
 _DICT = "collections OrderedDict"
 
 
@@ -143,7 +143,7 @@ def _tuple(items: tuple[Any, ...]) -> _Tuple:
 
 
 def _known(name: str) -> _Name:
-    if name != _DICT and name not in _TENSORS:
+    if name != _DICT and name not in PICKLED_TENSORS:
         dtype = _DTYPE.fullmatch(name) and getattr(torch, name.split(" ")[1], None)
         if not _STORAGE.fullmatch(name) and not isinstance(dtype, torch.dtype):
             raise ValueError(f"the name {name!r} is not for checkpoints")
@@ -152,7 +152,7 @@ def _known(name: str) -> _Name:
 
 def _check_call(function: Any, arguments: Any) -> None:
     name = function.text if isinstance(function, _Name) else None
-    if not isinstance(arguments, _Tuple) or name not in (_DICT, *_TENSORS):
+    if not isinstance(arguments, _Tuple) or name not in (_DICT, *PICKLED_TENSORS):
         raise ValueError("a call of something that is no tensor")
     if name == _DICT and arguments.items:
         raise ValueError("a dictionary with a constructor's arguments")
