@@ -10,18 +10,18 @@ import sys
 from pathlib import Path
 
 import pytest
+from helpers.building import compiled
 from helpers.paths import PROJECT
 
 BUILD = PROJECT / "build" / f"cmake-{sys.implementation.cache_tag}"
 OBJECTS = sorted(BUILD.glob("CMakeFiles/svmf_rows_avx2.dir/csrc/cpu/kernels/*.o"))
-VALGRIND, COMPILER = shutil.which("valgrind"), shutil.which("g++")
+VALGRIND = shutil.which("valgrind")
 ROWS, M = 1024, 10
 # Instructions per element with g++ 12: 25.3 and 13.4. A quarter more is left to other compilers.
 BOUNDS = {"sample": 32.0, "backward": 17.0}
 
 pytestmark = [
     pytest.mark.skipif(VALGRIND is None, reason="valgrind is not installed"),
-    pytest.mark.skipif(COMPILER is None, reason="g++ is not installed"),
     pytest.mark.skipif(not OBJECTS, reason="no objects of the build: run `make install`"),
 ]
 
@@ -30,12 +30,7 @@ pytestmark = [
 def driver(tmp_path_factory) -> Path:
     program = tmp_path_factory.mktemp("driver") / "row_kernels_driver"
     source = Path(__file__).with_name("row_kernels_driver.cpp")
-    subprocess.run(
-        [COMPILER, "-std=c++17", "-O1", "-DSVMF_ISA=isa_avx2", f"-I{PROJECT / 'csrc'}",
-         source, "-o", program, *OBJECTS],
-        check=True,
-    )  # fmt: skip
-    return program
+    return compiled(source, program, "-O1", "-DSVMF_ISA=isa_avx2", *OBJECTS)
 
 
 def instructions(driver: Path, kernel: str, repeats: int) -> int:

@@ -8,11 +8,10 @@ noise passes, a kernel that has become twice as slow does not.
 
 import json
 import os
-import subprocess
-import sys
 import time
 
 import pytest
+from helpers.commands import python
 
 import svmf
 from svmf.benchmarking.cases import Case, parse_shape
@@ -73,12 +72,8 @@ print(json.dumps([[ratio(*case), bound] for *case, bound in (BOUNDS[i] for i in 
 def test_a_slower_kernel_is_seen():
     """The baseline instruction set is two to three times slower, as a real regression might be:
     beyond the bound at all of three shapes, of which noise may hide one."""
-    finished = subprocess.run(
-        [sys.executable, "-c", SLOW_PROGRAM, os.path.dirname(__file__)],
-        env={**os.environ, "SVMF_CPU_ISA": "baseline"},
-        capture_output=True,
-        text=True,
-        check=True,
+    finished = python(
+        "-c", SLOW_PROGRAM, os.path.dirname(__file__), environment={"SVMF_CPU_ISA": "baseline"}
     )
     found = json.loads(finished.stdout)
     assert sum(measured > bound for measured, bound in found) >= 2, found

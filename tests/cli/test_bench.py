@@ -2,13 +2,11 @@
 """`svmf bench`: options, tables, plots, JSON, Ctrl-C and one-line errors."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from helpers.benches import interrupt_the_third_case, use_sweeps
-from helpers.commands import WITH_TORCH_ALONE, run
+from helpers.benches import MISTAKES, interrupt_the_third_case, use_sweeps
+from helpers.commands import WITH_TORCH_ALONE, python, run
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -29,13 +27,7 @@ def small_sweeps(monkeypatch):
          "`python -m benchmarks` in a checkout"),
         (("--goals",), "--goals: moved to `python -m benchmarks --goals` in a checkout"),
         (("--minutes", "2"), "--minutes: moved to `python -m benchmarks --minutes`"),
-        (("--shape", "12"), "--shape: expected ROWSxM"),
-        (("--kappa", "-1"), "--kappa: expected finite numbers of at least 0"),
-        (("--dtype", "float16"), "invalid choice: 'float16'"),
-        (("--threads", "0"), "--threads: expected at least 1"),
-        (("--device", "tpu"), "--device: expected cpu or cuda"),
-        (("--seconds", "0"), "--seconds: expected a positive number"),
-        (("--json", "/dev/null/x.json"), "cannot be written"),
+        *MISTAKES,
     ],
 )  # fmt: skip
 def test_mistakes_give_one_line_and_exit_code_two(capsys, arguments, message):
@@ -76,12 +68,6 @@ def test_interruption_prints_what_there_is(capsys, monkeypatch):
 
 def test_runs_with_torch_alone():
     arguments = ["bench", "--shape", "4x3", "--quick", "--seconds", "0.005"]
-    finished = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", WITH_TORCH_ALONE, *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert finished.returncode == 0, finished.stderr
+    finished = python("-W", "ignore", "-c", WITH_TORCH_ALONE, *arguments)
     assert "reference: skipped, the package numpy is not installed" in finished.stdout
     assert "| 4 x 3" in finished.stdout

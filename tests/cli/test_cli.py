@@ -2,13 +2,11 @@
 """The command line: help, one-line errors with exit code 2, and a run from end to end."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import torch
-from helpers.commands import WITH_TORCH_ALONE, run
+from helpers.commands import WITH_TORCH_ALONE, python, run
 
 import svmf
 
@@ -121,12 +119,7 @@ def test_tensorboard_is_asked_for_before_the_work(capsys, monkeypatch):
 
 
 def test_module_is_the_command(tmp_path):
-    result = subprocess.run(
-        [sys.executable, "-m", "svmf", "train", "svae", "--dim", "0"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    result = python("-m", "svmf", "train", "svae", "--dim", "0", check=False)
     assert result.returncode == 2
     assert result.stderr.startswith("svmf train: error: --dim")
 
@@ -155,9 +148,7 @@ def test_help_version_and_mistakes_do_without_torch(arguments, code):
         "assert not heavy, heavy\n"
         "sys.exit(code)"
     )
-    finished = subprocess.run(
-        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False
-    )
+    finished = python("-c", program, *arguments, check=False)
     assert finished.returncode == code, finished.stderr
 
 
@@ -165,12 +156,7 @@ def test_help_version_and_mistakes_do_without_torch(arguments, code):
     "arguments", [("train", "svae"), ("evaluate", "nowhere"), ("demo",)], ids=" ".join
 )
 def test_missing_packages_are_named_in_one_line(arguments):
-    finished = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", WITH_TORCH_ALONE, *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    finished = python("-W", "ignore", "-c", WITH_TORCH_ALONE, *arguments, check=False)
     assert finished.returncode == 2
     assert finished.stderr.count("\n") == 1
     assert f"svmf {arguments[0]}: error: needs the package " in finished.stderr
@@ -178,12 +164,7 @@ def test_missing_packages_are_named_in_one_line(arguments):
 
 
 def test_info_needs_torch_alone():
-    finished = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", WITH_TORCH_ALONE, "info"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    finished = python("-W", "ignore", "-c", WITH_TORCH_ALONE, "info", check=False)
     assert (finished.returncode, finished.stderr) == (0, "")
 
 

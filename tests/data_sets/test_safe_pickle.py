@@ -6,11 +6,10 @@ import os
 import pickle
 import pickletools
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
+from helpers.commands import python
 
 from svmf.data.safe_pickle import MAX_FILE_BYTES, load_pickle
 from svmf.errors import DataError
@@ -124,10 +123,7 @@ def test_nothing_grows_without_bound(tmp_path):
     In a process of its own, with little memory, because a crash of the interpreter counts too."""
     for number, (content, _) in enumerate(GROWING):
         (tmp_path / f"{number:02}").write_bytes(PROTOCOL + content)
-    done = subprocess.run(
-        [sys.executable, "-c", READ_WITH_LITTLE_MEMORY, str(tmp_path)],
-        capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
+    done = python("-c", READ_WITH_LITTLE_MEMORY, tmp_path, check=False, timeout=120)
     lines = done.stdout.splitlines()
     assert done.returncode == 0, (done.returncode, lines[-1:], done.stderr[-300:])
     assert len(lines) == len(GROWING)

@@ -2,11 +2,9 @@
 """Where a class once gave a wrong number, or failed, in silence: other dimensions, modes of torch
 that leave traces, inference tensors, meta tensors, empty maps."""
 
-import subprocess
-import sys
-
 import pytest
 import torch
+from helpers.commands import python
 from torch.distributions import kl_divergence
 from torch.func import vmap
 
@@ -48,8 +46,7 @@ MODES = {
 def test_first_call_in_a_mode_leaves_no_trace(mode):
     program = f"{FIRST_CALL}\n{MODES[mode]}\nvalue, kappa = cdf()\nvalue.sum().backward()\n"
     program += "print(float(value), float(kappa.grad))"
-    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert found.returncode == 0, found.stderr
+    found = python("-c", program)
     value, slope = (float(number) for number in found.stdout.split())
     # On S^2 the cdf is (e^(k w) - e^-k) / (e^k - e^-k).
     k, w = torch.tensor(3.0, dtype=torch.float64, requires_grad=True), 0.2

@@ -2,12 +2,11 @@
 """The mixture and spherical k-means among scikit-learn's tools."""
 
 import pickle
-import subprocess
-import sys
 
 import numpy
 import pytest
 import torch
+from helpers.commands import python
 
 from svmf.distributions import VonMisesFisher
 from svmf.mixture import SphericalKMeans, VonMisesFisherMixture
@@ -109,7 +108,7 @@ except RuntimeError as error:
     print(type(error).__name__)
 print(len(set(m.fit_predict(x).tolist())))
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = python("-c", code)
     assert done.stdout.split() == ["RuntimeError", "3"]
 
 

@@ -10,6 +10,7 @@ import numpy
 import pytest
 import scipy.stats
 import torch
+from helpers import gof
 
 import svmf.functional as F
 from svmf.distributions import HypersphericalUniform, PowerSpherical, VonMisesFisher
@@ -60,23 +61,10 @@ THRESHOLD = 1e-6 / 84
 
 
 def goodness_of_fit(z, loc, kappa):
-    """p-values of the cosine, whose (1 + mu.z)/2 is Beta((m-1)/2 + kappa, (m-1)/2), and of the
-    direction across mu."""
-    dim, rows = z.shape[-1], len(z)
-    z, loc = z.double(), torch.nn.functional.normalize(loc.double(), dim=-1)
-    gap = (z - loc).square().sum(-1) / 4  # (1 - w)/2
-    beta = scipy.stats.beta((dim - 1) / 2, (dim - 1) / 2 + kappa)
-    along = scipy.stats.kstest(beta.cdf(gap.numpy()), "uniform").pvalue
-    other = torch.nn.functional.one_hot(loc.abs().argmin(), dim).double()
-    other = torch.nn.functional.normalize(other - (other @ loc) * loc, dim=-1)
-    tangent = z - loc
-    tangent = tangent - (tangent @ loc)[:, None] * loc
-    cosine = (torch.nn.functional.normalize(tangent, dim=-1) @ other).clamp(-1, 1).numpy()
-    if dim == 2:
-        return along, scipy.stats.binomtest(int((cosine > 0).sum()), rows, 0.5).pvalue
-    half = (dim - 2) / 2
-    uniform = scipy.stats.beta.cdf((1 + cosine) / 2, half, half)
-    return along, scipy.stats.kstest(uniform, "uniform").pvalue
+    """(1 - mu.z)/2 is Beta((m-1)/2, (m-1)/2 + kappa)."""
+    half = (z.shape[-1] - 1) / 2
+    beta = scipy.stats.beta(half, half + kappa)
+    return gof.of_directions(z, loc, lambda gap: beta.cdf(gap / 2))
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)

@@ -8,6 +8,7 @@ import numpy
 import pytest
 import scipy.stats
 import torch
+from helpers import gof
 from torch.distributions import kl_divergence
 
 from svmf import reference
@@ -52,21 +53,7 @@ THRESHOLD = 1e-6 / 40
 
 
 def goodness_of_fit(z: torch.Tensor, loc: torch.Tensor, rho: float) -> tuple[float, float]:
-    """p-values of the cosine with mu, and of the direction across mu."""
-    dim = z.shape[-1]
-    loc = torch.nn.functional.normalize(loc.double(), dim=-1)
-    gap = (z.double() - loc).square().sum(-1) / 2
-    along = scipy.stats.kstest(cosine_tail(gap.numpy(), rho, dim), "uniform").pvalue
-    other = torch.nn.functional.one_hot((loc.abs()).argmin(), dim).double()
-    other = torch.nn.functional.normalize(other - (other @ loc) * loc, dim=-1)
-    tangent = z.double() - loc
-    tangent = tangent - (tangent @ loc)[:, None] * loc
-    cosine = (torch.nn.functional.normalize(tangent, dim=-1) @ other).clamp(-1, 1).numpy()
-    if dim == 2:
-        return along, scipy.stats.binomtest(int((cosine > 0).sum()), len(z), 0.5).pvalue
-    half = (dim - 2) / 2
-    uniform = scipy.stats.beta.cdf((1 + cosine) / 2, half, half)
-    return along, scipy.stats.kstest(uniform, "uniform").pvalue
+    return gof.of_directions(z, loc, lambda gap: cosine_tail(gap, rho, z.shape[-1]))
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])

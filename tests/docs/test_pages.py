@@ -3,11 +3,10 @@
 (docs/README.md) leads to every page."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from helpers.commands import python
 from helpers.paths import PROJECT
 
 PAGES = sorted(
@@ -85,12 +84,7 @@ def test_the_door_leads_to_every_page():
 
 
 def width(*arguments):
-    return subprocess.run(
-        [sys.executable, PROJECT / "tools" / "markdown_width.py", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return python(PROJECT / "tools" / "markdown_width.py", *arguments, check=False)
 
 
 def test_pages_are_narrow():

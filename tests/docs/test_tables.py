@@ -3,10 +3,9 @@
 
 import json
 import shutil
-import subprocess
-import sys
 
 import pytest
+from helpers.commands import python
 from helpers.paths import PROJECT
 
 PAGES = (
@@ -16,12 +15,7 @@ PAGES = (
 
 
 def update(project, *arguments):
-    return subprocess.run(
-        [sys.executable, project / "tools" / "update_tables.py", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return python(project / "tools" / "update_tables.py", *arguments, check=False)
 
 
 def check(project):

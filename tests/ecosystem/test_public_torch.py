@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Private names of torch stand in one module, and everything works without them."""
 
-import os
 import re
 import subprocess
-import sys
 
+from helpers.commands import python
 from helpers.paths import PROJECT, TESTS
 
 PRIVATE = re.compile(r"torch\._(?!_)|\b_functorch\b|forward_ad\._|\._schema\b|from torch\.\w*\._")
@@ -29,10 +28,7 @@ except NotImplementedError:
 
 
 def run_public(*command: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "SVMF_PUBLIC_TORCH": "1"}
-    return subprocess.run(
-        [sys.executable, *command], env=environment, cwd=PROJECT, capture_output=True, text=True
-    )
+    return python(*command, check=False, cwd=PROJECT, environment={"SVMF_PUBLIC_TORCH": "1"})
 
 
 def test_private_names_stand_in_one_module() -> None:

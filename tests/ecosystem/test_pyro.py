@@ -2,11 +2,9 @@
 """The distributions in Pyro's models: NUTS, an automatic guide, plates; and the message without
 Pyro."""
 
-import subprocess
-import sys
-
 import pytest
 import torch
+from helpers.commands import python
 
 from svmf.distributions import VonMisesFisher
 
@@ -17,7 +15,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::F
 
 def test_message_without_pyro():
     hide = "import sys; sys.modules['pyro'] = None; import svmf.compat.pyro"
-    done = subprocess.run([sys.executable, "-c", hide], capture_output=True, text=True)
+    done = python("-c", hide, check=False)
     last = done.stderr.strip().splitlines()[-1]
     assert last == "ImportError: svmf.compat.pyro needs Pyro: pip install pyro-ppl"
 

@@ -3,11 +3,10 @@
 
 import importlib.util
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from helpers.commands import python
 from helpers.paths import PROJECT
 
 EXAMPLES = PROJECT / "examples"
@@ -37,15 +36,7 @@ def test_runs_as_it_stands(name, tmp_path):
     for needed in NEEDED.get(name, ()):
         if importlib.util.find_spec(needed) is None:
             pytest.skip(f"needs {needed}, which is not installed")
-    finished = subprocess.run(
-        [sys.executable, EXAMPLES / f"{name}.py"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=500,
-    )
-    assert finished.returncode == 0, finished.stderr
+    finished = python(EXAMPLES / f"{name}.py", cwd=tmp_path, timeout=500)
     pattern, least = EXPECTED[name]
     found = re.search(pattern, finished.stdout)
     assert found, finished.stdout

@@ -14,6 +14,17 @@ _VALUES = {
     "dtype": ["float64"],
 }
 
+# Arguments that both refuse, and a part of the line that they say.
+MISTAKES = (
+    (("--shape", "12"), "--shape: expected ROWSxM"),
+    (("--kappa", "-1"), "--kappa: expected finite numbers of at least 0"),
+    (("--dtype", "float16"), "invalid choice: 'float16'"),
+    (("--threads", "0"), "--threads: expected at least 1"),
+    (("--device", "tpu"), "--device: expected cpu or cuda"),
+    (("--seconds", "0"), "--seconds: expected a positive number"),
+    (("--json", "/dev/null/x.json"), "cannot be written"),
+)
+
 
 def use_sweeps(monkeypatch: pytest.MonkeyPatch, *quantities: str) -> None:
     """A value or two of each quantity, at a shape that takes no time."""

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Runs the command line inside the test's process, or in one that finds nothing but torch."""
+"""Runs the command line inside the test's process, and this Python in processes of their own."""
 
-from collections.abc import Callable
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from svmf.cli import main
 
@@ -31,3 +35,23 @@ def run(capsys, *arguments: str, program: Callable = main) -> tuple[int, str, st
         code = stop.code
     captured = capsys.readouterr()
     return code, captured.out, captured.err
+
+
+def python(
+    *arguments: object,
+    environment: Mapping[str, str] | None = None,
+    check: bool = True,
+    **options: Any,
+) -> "subprocess.CompletedProcess[str]":
+    """`python *arguments` in a process of its own, with `environment` beside this one's; it has to
+    succeed unless `check` is False."""
+    finished = subprocess.run(
+        [sys.executable, *map(str, arguments)],
+        env={**os.environ, **(environment or {})},
+        capture_output=True,
+        text=True,
+        check=False,
+        **options,
+    )
+    assert not check or finished.returncode == 0, finished.stdout + finished.stderr
+    return finished

@@ -8,10 +8,12 @@ run that passed passes again.
 """
 
 import math
+from collections.abc import Callable
 
 import numpy
 import scipy.special
 import scipy.stats
+import torch
 from numpy.typing import NDArray
 
 Array = NDArray[numpy.float64]
@@ -72,3 +74,24 @@ def chi_square(statistic: float, degrees: int) -> float:
 
 def fair_coin(heads: int, n: int) -> float:
     return float(scipy.stats.binomtest(heads, n, 0.5).pvalue)
+
+
+def of_directions(
+    z: torch.Tensor, loc: torch.Tensor, cdf_of_gap: Callable[[Array], Array]
+) -> tuple[float, float]:
+    """p-values of the cosine of samples z [n, m] with `loc`, by the distribution function of
+    1 - mu.z, and of their direction across it, which is uniform."""
+    dim = z.shape[-1]
+    z, loc = z.double(), torch.nn.functional.normalize(loc.double(), dim=-1)
+    gap = (z - loc).square().sum(-1) / 2
+    along = scipy.stats.kstest(cdf_of_gap(gap.numpy()), "uniform").pvalue
+    other = torch.nn.functional.one_hot(loc.abs().argmin(), dim).double()
+    other = torch.nn.functional.normalize(other - (other @ loc) * loc, dim=-1)
+    tangent = z - loc
+    tangent = tangent - (tangent @ loc)[:, None] * loc
+    cosine = (torch.nn.functional.normalize(tangent, dim=-1) @ other).clamp(-1, 1).numpy()
+    if dim == 2:
+        return along, fair_coin(int((cosine > 0).sum()), len(z))
+    half = (dim - 2) / 2
+    uniform = scipy.stats.beta.cdf((1 + cosine) / 2, half, half)
+    return along, scipy.stats.kstest(uniform, "uniform").pvalue

@@ -4,12 +4,11 @@ themselves: identities that hold between columns, to (almost) all of their 25 di
 
 import csv
 import gzip
-import subprocess
-import sys
 from decimal import Decimal, localcontext
 from pathlib import Path
 
 import pytest
+from helpers.commands import python
 
 PROJECT = Path(__file__).resolve().parents[2]
 TOOLS = PROJECT / "tools"
@@ -19,9 +18,7 @@ TABLES = PROJECT / "tests" / "reference_tables"
 def run_in_tools(code: str) -> str:
     """Runs a few lines with tools/ on the path, in a process of its own: mpmath's precision is
     global."""
-    finished = subprocess.run(
-        [sys.executable, "-c", code], cwd=TOOLS, capture_output=True, text=True, check=True
-    )
+    finished = python("-c", code, cwd=TOOLS)
     return finished.stdout
 
 
@@ -50,10 +47,7 @@ def test_coefficients_of_one_dimension_are_reproduced(dim: int) -> None:
     ],
 )
 def test_script_makes_the_files_in_the_tree(script: str) -> None:
-    finished = subprocess.run(
-        [sys.executable, TOOLS / script, "--check"], capture_output=True, text=True, check=False
-    )
-    assert finished.returncode == 0, finished.stdout + finished.stderr
+    python(TOOLS / script, "--check")
 
 
 def rows(name: str) -> list[dict[str, str]]:

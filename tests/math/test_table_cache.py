@@ -5,7 +5,6 @@ not have.
 """
 
 import os
-import subprocess
 import sys
 import textwrap
 import threading
@@ -13,6 +12,7 @@ import time
 
 import pytest
 import torch
+from helpers.commands import python
 from helpers.paths import PROJECT
 
 import svmf.functional as F
@@ -142,11 +142,7 @@ FIRST_TABLE = """
 
 
 def run(program: str) -> None:
-    finished = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)],
-        cwd=PROJECT, capture_output=True, text=True, check=False, timeout=300,
-    )  # fmt: skip
-    assert finished.returncode == 0, finished.stderr
+    python("-c", textwrap.dedent(program), cwd=PROJECT, timeout=300)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")

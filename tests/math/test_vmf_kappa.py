@@ -4,14 +4,12 @@ must hold exactly or at the ends of the domain."""
 
 import json
 import math
-import os
-import subprocess
-import sys
 
 import numpy
 import pytest
 import torch
 from helpers import measured_errors
+from helpers.commands import python
 from helpers.measured_errors import DTYPES, QUANTITIES, Quantity
 from helpers.paths import PROJECT
 
@@ -34,12 +32,11 @@ def test_error_is_within_the_stated_bound(quantity: Quantity, dtype: str) -> Non
 def test_error_is_within_the_bound_on_each_instruction_set(isa: str) -> None:
     if isa not in svmf.build_info()["cpu_isas"].split():
         pytest.skip(f"this build has no {isa}")
-    measured = subprocess.run(
-        [sys.executable, str(PROJECT / "tools" / "error_table.py"), "--json"],
-        env={**os.environ, "SVMF_CPU_ISA": isa},
-        capture_output=True,
-        text=True,
+    measured = python(
+        PROJECT / "tools" / "error_table.py",
+        "--json",
         check=False,
+        environment={"SVMF_CPU_ISA": isa},
     )
     if "which this CPU does not have" in measured.stderr:
         pytest.skip(f"this CPU has no {isa}")

@@ -12,8 +12,9 @@ from svmf.models.sparse import SparseMatrix, normalized_adjacency
 ONE = torch.tensor(1.0)
 
 
-def random_sparse(rows=9, columns=5, seed=0):
-    draw = torch.Generator().manual_seed(seed)
+def random_sparse():
+    rows, columns = 9, 5
+    draw = torch.Generator().manual_seed(0)
     dense = torch.rand(rows, columns, generator=draw)
     dense[torch.rand(rows, columns, generator=draw) < 0.6] = 0
     dense[3] = 0  # an empty row

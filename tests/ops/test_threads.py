@@ -3,11 +3,10 @@
 
 import json
 import os
-import subprocess
-import sys
 
 import pytest
 import torch
+from helpers.commands import python
 from helpers.op_cases import CASES, Case
 
 import svmf.functional as F
@@ -52,9 +51,7 @@ def test_same_bits_on_any_number_of_threads(case: Case) -> None:
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="needs /proc")
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="needs two CPUs")
 def test_second_thread_works() -> None:
-    finished = subprocess.run(
-        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True
-    )
+    finished = python("-c", PROGRAM)
     first, second, *_ = json.loads(finished.stdout)
     assert second >= first / 4
 

@@ -8,12 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from helpers.building import needs_compiler
 from helpers.paths import PROJECT
 
 sys.path.insert(0, str(PROJECT / "tools"))
 import compilers
 
-needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 OBJDUMP = shutil.which("objdump")
 CLANG = next(iter(compilers.installed("clang++")), None)
 

@@ -1,38 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Mistakes in the build's settings are named when CMake configures, before anything is compiled."""
 
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from helpers.building import configure, needs_cmake, one_line
+from helpers.commands import python
 from helpers.nvcc import needs_nvcc, torch_that_claims
-from helpers.paths import PROJECT
-
-CMAKE = shutil.which("cmake", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
-NINJA = shutil.which("ninja", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
 
 NO_CUDA_VARIABLES = {"CUDACXX": "", "CUDA_PATH": "", "CUDA_HOME": ""}
 
-pytestmark = pytest.mark.skipif(not (CMAKE and NINJA), reason="needs cmake and ninja")
-
-
-def configure(build: Path, *options: str, **environment: str) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [CMAKE, "-S", PROJECT, "-B", build, "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={NINJA}",
-         f"-DPython_EXECUTABLE={sys.executable}", *options],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )  # fmt: skip
-
-
-def one_line(text: str) -> str:
-    """CMake wraps its messages."""
-    return " ".join(text.split())
+pytestmark = needs_cmake
 
 
 @pytest.fixture
@@ -114,7 +93,7 @@ def test_bad_architecture_list(tmp_path: Path) -> None:
 
 def test_python_without_torch(tmp_path: Path) -> None:
     """A build environment without torch is told what is missing."""
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "empty"], check=True)
+    python("-m", "venv", "--without-pip", tmp_path / "empty")
     finished = configure(
         tmp_path / "build",
         "-DSVMF_CUDA=OFF",

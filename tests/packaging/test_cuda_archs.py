@@ -1,20 +1,15 @@
 # SPDX-License-Identifier: MIT
 """TORCH_CUDA_ARCH_LIST as cmake/svmf_cuda_archs.cmake reads it. Needs CMake and no nvcc."""
 
-import os
-import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from helpers.building import CMAKE, needs_cmake, one_line
 from helpers.paths import PROJECT
 from torch.utils import cpp_extension
 
-PATH = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-CMAKE = shutil.which("cmake", path=PATH)
-
-pytestmark = pytest.mark.skipif(not CMAKE, reason="needs cmake")
+pytestmark = needs_cmake
 
 SCRIPT = f"""
 include({PROJECT}/cmake/svmf_cuda_archs.cmake)
@@ -29,7 +24,7 @@ def parse(given: str, folder: Path) -> tuple[int, str]:
     script.write_text(SCRIPT)
     command = [CMAKE, f"-DGIVEN={given}", "-P", script]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return done.returncode, " ".join((done.stdout + done.stderr).split())
+    return done.returncode, one_line(done.stdout + done.stderr)
 
 
 def as_torch_reads(given: str) -> set[str]:

@@ -2,35 +2,20 @@
 """The CUDA build as CMake configures it: architectures, and the versions that must agree. Nothing
 is compiled but CMake's own look at nvcc."""
 
-import os
 import re
-import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from helpers.building import PATH, configure, needs_cmake, one_line
 from helpers.nvcc import NVCC, needs_nvcc, nvcc_version, torch_that_claims
-from helpers.paths import PROJECT
 
-PATH = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-CMAKE, NINJA = (shutil.which(name, path=PATH) for name in ("cmake", "ninja"))
-
-pytestmark = [
-    pytest.mark.skipif(not (CMAKE and NINJA), reason="needs cmake and ninja"),
-    needs_nvcc,
-]
+pytestmark = [needs_cmake, needs_nvcc]
 
 
-def configure(build: Path, setting: str = "ON", **environment: str) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [CMAKE, "-S", PROJECT, "-B", build, "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={NINJA}",
-         f"-DPython_EXECUTABLE={sys.executable}", f"-DSVMF_CUDA={setting}"],
-        env={**os.environ, "PATH": PATH, "TORCH_CUDA_ARCH_LIST": "", **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )  # fmt: skip
+def configured(build: Path, setting: str = "ON", **environment: str) -> subprocess.CompletedProcess:
+    settings = {"PATH": PATH, "TORCH_CUDA_ARCH_LIST": "", **environment}
+    return configure(build, f"-DSVMF_CUDA={setting}", **settings)
 
 
 def generated_code(build: Path) -> list[str]:
@@ -42,7 +27,7 @@ def generated_code(build: Path) -> list[str]:
 
 def test_default_architectures(tmp_path: Path) -> None:
     """Turing to the newest, and PTX of the newest alone."""
-    finished = configure(tmp_path)
+    finished = configured(tmp_path)
     assert finished.returncode == 0, finished.stderr
     newest = nvcc_version() >= (12, 8)
     real = ["75", "80", "86", *(["90", "100"] if newest else [])]
@@ -56,7 +41,7 @@ def test_default_architectures(tmp_path: Path) -> None:
 
 
 def test_chosen_architectures(tmp_path: Path) -> None:
-    finished = configure(tmp_path, TORCH_CUDA_ARCH_LIST="8.0 9.0+PTX")
+    finished = configured(tmp_path, TORCH_CUDA_ARCH_LIST="8.0 9.0+PTX")
     assert finished.returncode == 0, finished.stderr
     assert generated_code(tmp_path) == [
         "arch=compute_80,code=[sm_80]",
@@ -69,9 +54,11 @@ def test_nvcc_of_another_major_version_than_torch(tmp_path: Path, setting: str) 
     """Said by a torch that only claims to be built with the CUDA before nvcc's: an error if the
     CUDA ops were asked for, otherwise a warning and a build for the CPU."""
     other = f"{nvcc_version()[0] - 1}.6"
-    finished = configure(tmp_path / "build", setting, PYTHONPATH=torch_that_claims(other, tmp_path))
+    finished = configured(
+        tmp_path / "build", setting, PYTHONPATH=torch_that_claims(other, tmp_path)
+    )
     assert (finished.returncode == 0) == (setting == "AUTO")
-    message = " ".join(finished.stderr.split())  # CMake wraps its messages
+    message = one_line(finished.stderr)
     assert re.search(
         rf"svmf: nvcc is of CUDA {nvcc_version()[0]}\.[\d.]+, but torch 2\.13\.0 was built with "
         rf"CUDA {re.escape(other)}\.",
@@ -86,7 +73,7 @@ def test_cuda_home_is_honoured(tmp_path: Path) -> None:
     (home / "bin").mkdir(parents=True)
     (home / "bin" / "nvcc").write_text(f'#!/bin/sh\nexec {NVCC} "$@"\n')
     (home / "bin" / "nvcc").chmod(0o755)
-    finished = configure(tmp_path / "build", CUDA_HOME=str(home), CUDACXX="")
+    finished = configured(tmp_path / "build", CUDA_HOME=str(home), CUDACXX="")
     assert finished.returncode == 0, finished.stderr
     cache = (tmp_path / "build" / "CMakeCache.txt").read_text()
     assert re.search(rf"^CMAKE_CUDA_COMPILER:\w+={home}/bin/nvcc$", cache, re.M)

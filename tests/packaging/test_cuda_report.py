@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
 """tools/cuda_report.py --check, which `make cuda` ends with: float32 kernels must not spill."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from helpers.commands import python
 from helpers.paths import PROJECT
 
 KERNEL = (
@@ -26,12 +25,7 @@ def test_check(spills_of_float: int, spills_of_double: int, code: int, tmp_path:
     for name, spills in (("f", spills_of_float), ("d", spills_of_double)):
         text = REPORT.format(kernel=KERNEL.format(type=name), spills=spills)
         (tmp_path / f"{name}.cu.o.ptxas").write_text(text)
-    finished = subprocess.run(
-        [sys.executable, PROJECT / "tools" / "cuda_report.py", tmp_path, "--check"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    finished = python(PROJECT / "tools" / "cuda_report.py", tmp_path, "--check", check=False)
     assert finished.returncode == code, finished.stderr
     assert "2 kernels for sm_90" in finished.stdout
     wanted = "householder_kernel<float, WarpTeam, true> spills 12 bytes on sm_90"
@@ -39,11 +33,6 @@ def test_check(spills_of_float: int, spills_of_double: int, code: int, tmp_path:
 
 
 def test_without_a_build(tmp_path: Path) -> None:
-    finished = subprocess.run(
-        [sys.executable, PROJECT / "tools" / "cuda_report.py", tmp_path, "--check"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    finished = python(PROJECT / "tools" / "cuda_report.py", tmp_path, "--check", check=False)
     assert finished.returncode != 0
     assert "run `make cuda` first" in finished.stderr

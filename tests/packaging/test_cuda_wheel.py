@@ -3,15 +3,14 @@
 errors: no float32 kernel spills registers, and the module works on a machine without a GPU."""
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
 import pytest
 import torch
+from helpers.building import pip
+from helpers.commands import python
 from helpers.nvcc import needs_nvcc
 from helpers.paths import PROJECT
 
@@ -41,22 +40,8 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def installed(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with nothing but the package from the wheel."""
     out = tmp_path_factory.mktemp("wheels")
-    environment = {
-        **os.environ,
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-        "SVMF_CUDA": "ON",
-        "TORCH_CUDA_ARCH_LIST": ARCHITECTURES,
-        "CMAKE_ARGS": OPTIONS,
-    }
-    finished = subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", "--verbose", "--no-build-isolation", "--no-deps",
-         "--wheel-dir", out, sources],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )  # fmt: skip
-    assert finished.returncode == 0, finished.stdout + finished.stderr
+    settings = {"TORCH_CUDA_ARCH_LIST": ARCHITECTURES, "CMAKE_ARGS": OPTIONS}
+    pip("wheel", "--wheel-dir", out, sources, SVMF_CUDA="ON", **settings)
     (wheel,) = out.glob("*.whl")
     folder = tmp_path_factory.mktemp("installed")
     zipfile.ZipFile(wheel).extractall(folder)
@@ -64,13 +49,7 @@ def installed(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_no_float32_kernel_spills(sources: Path, installed: Path) -> None:
-    finished = subprocess.run(
-        [sys.executable, sources / "tools" / "cuda_report.py", sources / "build", "--check"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert finished.returncode == 0, finished.stdout + finished.stderr
+    finished = python(sources / "tools" / "cuda_report.py", sources / "build", "--check")
     assert "sm_80, sm_90" in finished.stdout
 
 
@@ -94,15 +73,7 @@ print(json.dumps({
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="about machines without a GPU")
 def test_works_without_a_gpu(installed: Path, tmp_path: Path) -> None:
-    finished = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(installed)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert finished.returncode == 0, finished.stderr
+    finished = python("-c", PROGRAM, cwd=tmp_path, environment={"PYTHONPATH": str(installed)})
     said = json.loads(finished.stdout)
     assert said["file"].startswith(str(installed))
     assert said["info"]["cuda_archs"] == ARCHITECTURES

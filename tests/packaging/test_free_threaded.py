@@ -2,34 +2,25 @@
 """A free-threaded Python has no limited API: the module is built for that version alone, and says
 that it needs no GIL."""
 
-import os
 import shutil
 import subprocess
-import sys
 import sysconfig
 from pathlib import Path
 
 import pytest
+from helpers.building import configure, needs_cmake
 from helpers.paths import PROJECT
 
-CMAKE = shutil.which("cmake", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
-NINJA = shutil.which("ninja", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
 
-
-@pytest.mark.skipif(not (CMAKE and NINJA), reason="needs cmake and ninja")
+@needs_cmake
 @pytest.mark.parametrize("free_threaded", [False, True])
 def test_only_others_get_the_limited_api(free_threaded: bool, tmp_path: Path) -> None:
     """This Python, made to claim that it is free-threaded."""
     (tmp_path / "sitecustomize.py").write_text(
         f"import sysconfig; sysconfig.get_config_vars()['Py_GIL_DISABLED'] = {int(free_threaded)}"
     )
-    subprocess.run(
-        [CMAKE, "-S", PROJECT, "-B", tmp_path / "build", "-G", "Ninja", "-DSVMF_CUDA=OFF",
-         f"-DCMAKE_MAKE_PROGRAM={NINJA}", f"-DPython_EXECUTABLE={sys.executable}"],
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
-        capture_output=True,
-        check=True,
-    )  # fmt: skip
+    finished = configure(tmp_path / "build", "-DSVMF_CUDA=OFF", PYTHONPATH=str(tmp_path))
+    assert finished.returncode == 0, finished.stderr
     rules = (tmp_path / "build" / "build.ninja").read_text()
     assert ("Py_LIMITED_API" in rules) != free_threaded
     name = f"_C{sysconfig.get_config_var('EXT_SUFFIX')}" if free_threaded else "_C.abi3.so"

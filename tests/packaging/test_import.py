@@ -3,8 +3,8 @@
 `import torch`, and no package that only models, plots or tests need."""
 
 import json
-import subprocess
-import sys
+
+from helpers.commands import python
 
 HEAVY = ("scipy", "matplotlib", "sklearn", "tqdm", "mpmath", "pandas")
 
@@ -26,9 +26,7 @@ print(json.dumps(sorted({name.split(".")[0] for name in sys.modules})))
 
 
 def run(program: str):
-    finished = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
+    finished = python("-c", program)
     return json.loads(finished.stdout)
 
 

@@ -2,11 +2,10 @@
 """svmf.build_info() and `svmf info` say what this installation is."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 import torch
+from helpers.commands import python
 
 import svmf
 from svmf.cli import main
@@ -75,9 +74,7 @@ print(svmf.functional.vmf_kl_uniform(torch.ones(2), 3).isfinite().all().item())
 @pytest.mark.skipif(bool(svmf.build_info()["cuda"]), reason="needs a build without the CUDA ops")
 def test_a_gpu_tensor_is_told_what_the_build_lacks() -> None:
     """A torch that has CUDA, with an svmf that has not: as after a build without nvcc."""
-    finished = subprocess.run(
-        [sys.executable, "-c", WITHOUT_CUDA_OPS], capture_output=True, text=True, check=True
-    )
+    finished = python("-c", WITHOUT_CUDA_OPS)
     first, second, worked = finished.stdout.splitlines()
     assert first.startswith("svmf: a tensor is on a CUDA device, but svmf was built without its")
     assert "SVMF_CUDA=ON pip install" in first

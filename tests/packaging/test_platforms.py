@@ -5,31 +5,21 @@ lacks instructions, the set without them is chosen; a tensor on mps is told wher
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import torch
-from helpers.paths import PROJECT
+from helpers.building import COMPILER, compiled, configure, needs_cmake, needs_compiler, one_line
 
 from svmf import _library
 
-TOOLS = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-CMAKE, NINJA = shutil.which("cmake", path=TOOLS), shutil.which("ninja", path=TOOLS)
-COMPILER = shutil.which("g++")
-needs_cmake = pytest.mark.skipif(not (CMAKE and NINJA), reason="needs cmake and ninja")
-needs_compiler = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 
-
-def configure(build: Path, *options: str) -> str:
-    """What CMake complains of, for the row kernels alone; its own lines are wrapped."""
-    finished = subprocess.run(
-        [CMAKE, "-S", PROJECT, "-B", build, "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={NINJA}",
-         "-DSVMF_KERNELS_ONLY=ON", "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY", *options],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+def complaint(build: Path, *options: str) -> str:
+    """What CMake complains of, for the row kernels alone."""
+    alone = "-DSVMF_KERNELS_ONLY=ON", "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY"
+    finished = configure(build, *alone, *options)
     assert finished.returncode != 0, finished.stdout
-    return " ".join(finished.stderr.split())
+    return one_line(finished.stderr)
 
 
 @needs_cmake
@@ -52,7 +42,7 @@ def test_refused(options: list[str], message: str, tmp_path: Path) -> None:
         pytest.skip("-m32 is an option of x86-64")
     if shutil.which("uname") is None:
         pytest.skip("needs uname")
-    assert message in configure(tmp_path / "build", f"-DCMAKE_CXX_COMPILER={COMPILER}", *options)
+    assert message in complaint(tmp_path / "build", f"-DCMAKE_CXX_COMPILER={COMPILER}", *options)
 
 
 CROSS = shutil.which("aarch64-linux-gnu-g++")
@@ -62,7 +52,7 @@ CROSS = shutil.which("aarch64-linux-gnu-g++")
 @pytest.mark.skipif(CROSS is None, reason="needs aarch64-linux-gnu-g++")
 def test_a_real_big_endian_compiler_is_refused(tmp_path: Path) -> None:
     options = [f"-DCMAKE_CXX_COMPILER={CROSS}", "-DCMAKE_CXX_FLAGS=-mbig-endian"]
-    assert "svmf: expected a little-endian processor" in configure(tmp_path / "build", *options)
+    assert "svmf: expected a little-endian processor" in complaint(tmp_path / "build", *options)
 
 
 # isa.cpp with a processor that has what the environment variable CPU lists.
@@ -99,13 +89,11 @@ AVX512 = ["avx512f", "avx512bw", "avx512dq", "avx512vl"]
 
 @pytest.fixture(scope="module")
 def choose(tmp_path_factory: pytest.TempPathFactory):
-    if COMPILER is None or os.uname().machine != "x86_64":
-        pytest.skip("needs g++ on x86-64")
+    if os.uname().machine != "x86_64":
+        pytest.skip("needs x86-64")
     folder = tmp_path_factory.mktemp("choice")
     (folder / "choice.cpp").write_text(CHOICE)
-    program = folder / "choice"
-    options = ["-std=c++17", "-O0", f"-I{PROJECT / 'csrc'}", "-o", program]
-    subprocess.run([COMPILER, *options, folder / "choice.cpp"], check=True)
+    program = compiled(folder / "choice.cpp", folder / "choice", "-O0")
 
     def run(features: list[str], wanted: str = "") -> str:
         settings = {"CPU": " ".join(features), "SVMF_CPU_ISA": wanted}

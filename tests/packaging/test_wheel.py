@@ -2,56 +2,31 @@
 """The wheel serves every Python from 3.10 on and contains the package alone; a rebuild compiles
 what changed and nothing else. Both build in a copy of the sources."""
 
-import os
 import re
-import shutil
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
 import pytest
-from helpers.paths import PROJECT
+from helpers.building import copy_tracked, needs_history, pip
+from helpers.commands import python
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(3600),
-    pytest.mark.skipif(not (PROJECT / ".git").exists(), reason="needs the project's history"),
+    needs_history,
 ]
 
 
 @pytest.fixture(scope="module")
 def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The files under version control."""
-    copy = tmp_path_factory.mktemp("sources")
-    listing = subprocess.run(
-        ["git", "ls-files", "-z"], cwd=PROJECT, capture_output=True, text=True, check=True
-    )
-    for name in filter(None, listing.stdout.split("\0")):
-        if (PROJECT / name).exists():
-            (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(PROJECT / name, copy / name)
-    return copy
-
-
-def build_wheel(sources: Path, out: Path) -> str:
-    binaries = str(Path(sys.executable).parent)
-    finished = subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", "--verbose", "--no-build-isolation", "--no-deps",
-         "--wheel-dir", out, sources],
-        env={**os.environ, "SVMF_CUDA": "OFF", "PATH": f"{binaries}:{os.environ['PATH']}"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )  # fmt: skip
-    assert finished.returncode == 0, finished.stdout + finished.stderr
-    return finished.stdout + finished.stderr
+    return copy_tracked(tmp_path_factory.mktemp("sources"))
 
 
 @pytest.fixture(scope="module")
 def wheel(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("wheels")
-    build_wheel(sources, out)
+    pip("wheel", "--wheel-dir", out, sources)
     (path,) = out.glob("*.whl")
     return path
 
@@ -76,14 +51,7 @@ def test_works_without_the_sources(wheel: Path, tmp_path: Path) -> None:
     program = (
         "import svmf, torch; print(svmf.__file__, svmf.functional.vmf_kl_uniform(torch.ones(1), 3))"
     )
-    finished = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    finished = python("-c", program, cwd=tmp_path, environment={"PYTHONPATH": str(tmp_path)})
     assert finished.stdout.startswith(str(tmp_path))
 
 
@@ -93,9 +61,12 @@ def compiled_files(log: str) -> list[str]:
 
 
 def test_rebuild_compiles_only_what_changed(sources: Path, wheel: Path, tmp_path: Path) -> None:
-    assert compiled_files(build_wheel(sources, tmp_path / "same")) == []
+    def build(out: str) -> list[str]:
+        return compiled_files(pip("wheel", "--wheel-dir", tmp_path / out, sources))
+
+    assert build("same") == []
     kernel = sources / "csrc" / "cpu" / "kernels" / "vmf_kl_rows.cpp"
     kernel.write_text(kernel.read_text() + "\n// changed\n")
-    built = compiled_files(build_wheel(sources, tmp_path / "changed"))
+    built = build("changed")
     assert set(built) == {"vmf_kl_rows.cpp"}
     assert len(built) <= 3  # once per instruction set

@@ -9,18 +9,16 @@ False-alarm rate of each check: 1e-9 (a union bound over the rows, and the tail 
 
 import math
 import platform
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 import scipy.stats
-from helpers.paths import PROJECT
+from helpers.building import compiled
 from helpers.vmf_exact import acceptance_probability
 
 FALSE_ALARM = 1e-9
 LEAST_ACCEPTANCE = math.sqrt(math.e / (2 * math.pi))
-COMPILER = shutil.which("g++")
 AVX2 = "avx2" in Path("/proc/cpuinfo").read_text() if platform.machine() == "x86_64" else False
 # m = 3 has a closed form and proposes nothing.
 PAIRS = [
@@ -32,17 +30,10 @@ PAIRS = [
 
 @pytest.fixture(scope="module")
 def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if COMPILER is None:
-        pytest.skip("g++ is not installed")
-    program = tmp_path_factory.mktemp("attempts") / "attempts"
-    source = Path(__file__).with_name("attempts.cpp")
-    flags = ["-std=c++17", "-O2", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
+    flags = ["-O2", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wno-psabi"]
     flags += ["-mavx2", "-mfma", "-DSVMF_ISA=isa_avx2"] if AVX2 else []
-    subprocess.run(
-        [COMPILER, *flags, f"-I{PROJECT / 'csrc'}", "-Wno-psabi", source, "-o", program],
-        check=True,
-    )
-    return program
+    program = tmp_path_factory.mktemp("attempts") / "attempts"
+    return compiled(Path(__file__).with_name("attempts.cpp"), program, *flags)
 
 
 def count(driver: Path, scalar: str, m: int, kappa: float, rows: int) -> tuple[list[int], int]:

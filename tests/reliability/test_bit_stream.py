@@ -7,7 +7,6 @@ helpers/gof.py. A million words each by default, 270 million in `make test-stati
 """
 
 import math
-import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,25 +15,18 @@ import numpy
 import pytest
 import scipy.stats
 from helpers import gof
-from helpers.paths import PROJECT
+from helpers.building import compiled
 from numpy.typing import NDArray
 
 Words = NDArray[numpy.uint32]
-COMPILER = shutil.which("g++")
 ORDERS = ("rows", "blocks", "seeds", "normals")
 QUICK, MANY, PART = 1 << 20, 1 << 28, 1 << 22
 
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if COMPILER is None:
-        pytest.skip("g++ is not installed")
     made = tmp_path_factory.mktemp("words") / "words"
-    source = Path(__file__).with_name("words.cpp")
-    subprocess.run(
-        [COMPILER, "-std=c++17", "-O2", f"-I{PROJECT / 'csrc'}", source, "-o", made], check=True
-    )
-    return made
+    return compiled(Path(__file__).with_name("words.cpp"), made, "-O2")
 
 
 def _fair(heads: int, n: int) -> float:

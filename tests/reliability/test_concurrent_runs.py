@@ -4,12 +4,11 @@
 import json
 import multiprocessing
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.commands import python
 from reliability.tiny_run import tiny_config, write_images
 
 from svmf.errors import RunError
@@ -232,4 +231,4 @@ lock = FileLock(path)
 assert lock.acquire() and not FileLock(path).acquire()
 lock.release()
 """
-    subprocess.run([sys.executable, "-c", program], check=True)
+    python("-c", program)

@@ -11,28 +11,13 @@ from typing import Any
 
 import pytest
 import torch
-from reliability.tiny_run import tiny_config, write_images
+from reliability.tiny_run import tiny_config
 from training.test_resume import assert_same_run
 
 from svmf.errors import RunError
 from svmf.training import continue_run, evaluate_run, make_config, start_run
 
 State = dict[str, Any]
-
-
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run that is done."""
-    folder = tmp_path_factory.mktemp("hostile")
-    start_run(tiny_config(write_images(folder / "images"), 2), folder / "run")
-    return folder / "run"
-
-
-@pytest.fixture
-def run(finished: Path, tmp_path: Path) -> Path:
-    """A copy of it."""
-    shutil.copytree(finished, tmp_path / "run")
-    return tmp_path / "run"
 
 
 def moment(change: Callable[[torch.Tensor], Any], name: str = "exp_avg") -> Callable[[State], None]:

@@ -15,30 +15,13 @@ from pathlib import Path
 import numpy
 import pytest
 import torch
-from reliability.tiny_run import tiny_config, write_images
 
 from svmf.data.idx import read_idx
 from svmf.data.planetoid import load_npz
 from svmf.errors import DataError, RunError, UserError
-from svmf.training import RunFolder, continue_run, start_run
+from svmf.training import RunFolder, continue_run
 
 NEGATIVE = -1
-
-
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run that is done."""
-    folder = tmp_path_factory.mktemp("hostile")
-    start_run(tiny_config(write_images(folder / "images"), 1), folder / "run")
-    return folder / "run"
-
-
-@pytest.fixture
-def run(finished: Path, tmp_path: Path) -> Path:
-    """A copy of it."""
-    for file in finished.iterdir():
-        (tmp_path / file.name).write_bytes(file.read_bytes())
-    return tmp_path
 
 
 def rewritten(content: bytes, compression: int, change: Callable[[str, bytes], bytes]) -> bytes:

@@ -4,18 +4,16 @@ own, because what they do without the check is to end it or to keep it."""
 
 import io
 import shutil
-import subprocess
-import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
-from reliability.tiny_run import tiny_config, write_images
+from helpers.commands import python
 
 from svmf.errors import RunError
-from svmf.training import RunFolder, continue_run, start_run
+from svmf.training import RunFolder, continue_run
 
 START = b"\x80\x02}"
 SHARED = b"q\x01h\x01\x86"  # a tuple that holds twice what was there
@@ -38,21 +36,6 @@ HOSTILE = {
     "no end": START + b"(((",
     "nothing to take": START + b"ttt.",
 }
-
-
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run that is done."""
-    folder = tmp_path_factory.mktemp("hostile")
-    start_run(tiny_config(write_images(folder / "images"), 1), folder / "run")
-    return folder / "run"
-
-
-@pytest.fixture
-def run(finished: Path, tmp_path: Path) -> Path:
-    """A copy of it."""
-    shutil.copytree(finished, tmp_path / "run")
-    return tmp_path / "run"
 
 
 def with_pickle(run: Path, change: Callable[[bytes], bytes]) -> None:
@@ -82,13 +65,7 @@ def test_a_pickle_is_refused_before_it_is_followed(finished: Path, tmp_path: Pat
         folders.append(tmp_path / str(number))
         shutil.copytree(finished, folders[-1])
         with_pickle(folders[-1], lambda _, program=program: program)
-    done = subprocess.run(
-        [sys.executable, "-c", READ, *map(str, folders)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    done = python("-c", READ, *folders, check=False, timeout=300)
     lines = done.stdout.splitlines()
     assert done.returncode == 0, (done.returncode, lines, done.stderr[-500:])
     assert len(lines) == len(HOSTILE)

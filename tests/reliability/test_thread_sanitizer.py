@@ -3,29 +3,30 @@
 (torch's own thread pool is not built for the sanitizer, so the module cannot run under it.)"""
 
 import platform
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-from helpers.paths import PROJECT
+from helpers.building import compiled
 
-COMPILER = shutil.which("g++")
 X86 = platform.machine() == "x86_64"
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-@pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
 def test_row_kernels_have_no_races(tmp_path: Path) -> None:
-    program = tmp_path / "row_threads"
-    flags = ["-std=c++17", "-O1", "-g1", "-ffp-contract=off", "-fno-math-errno", "-Wno-psabi"]
+    flags = [
+        "-fsanitize=thread",
+        "-pthread",
+        "-O1",
+        "-g1",
+        "-ffp-contract=off",
+        "-fno-math-errno",
+        "-Wno-psabi",
+    ]
     flags += ["-mavx2", "-mfma", "-DSVMF_ISA=isa_avx2"] if X86 else []
-    subprocess.run(
-        [COMPILER, *flags, "-fsanitize=thread", "-pthread", f"-I{PROJECT / 'csrc'}",
-         Path(__file__).with_name("row_threads.cpp"), "-o", program],
-        check=True,
-    )  # fmt: skip
+    source = Path(__file__).with_name("row_threads.cpp")
+    program = compiled(source, tmp_path / "row_threads", *flags)
     done = subprocess.run([program], capture_output=True, text=True, timeout=600, check=False)
     if "unexpected memory mapping" in done.stderr:
         pytest.skip("this kernel's address layout is not for the thread sanitizer")

@@ -3,13 +3,11 @@
 number of threads; instruction sets agree up to rounding, but for the few rows whose acceptance lies
 within rounding of its bound."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import torch
+from helpers.commands import python
 from torch import Tensor
 
 import svmf
@@ -87,10 +85,7 @@ def in_subprocess(isa: str, arguments: dict, folder: Path) -> dict:
     """The samples as another instruction set draws them."""
     given, result = folder / "arguments.pt", folder / f"{isa}.pt"
     torch.save(arguments, given)
-    environment = {**os.environ, "SVMF_CPU_ISA": isa}
-    subprocess.run(
-        [sys.executable, "-c", _CHILD, str(given), str(result)], check=True, env=environment
-    )
+    python("-c", _CHILD, given, result, environment={"SVMF_CPU_ISA": isa})
     return torch.load(result, weights_only=True)
 
 

@@ -4,12 +4,11 @@
 import dataclasses
 import json
 import math
-import subprocess
-import sys
 from dataclasses import dataclass
 
 import numpy
 import pytest
+from helpers.commands import python
 
 from svmf.cli import main
 from svmf.errors import ConfigError
@@ -136,4 +135,4 @@ def test_needs_no_torch(module):
         f"import importlib, sys; importlib.import_module({module!r}); "
         "assert not {'torch', 'numpy'} & set(sys.modules)"
     )
-    subprocess.run([sys.executable, "-c", program], check=True)
+    python("-c", program)

@@ -1,25 +1,19 @@
 # SPDX-License-Identifier: MIT
 """The same command under torchrun: data-parallel training, one writer, the same curve as alone."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import torch
+from helpers.commands import python
 
 from svmf.errors import RunError
 from svmf.training import RunFolder, continue_run, make_config, start_run
 
 
 def two_processes(*command):
-    return subprocess.run(
-        [
-            sys.executable, "-m", "torch.distributed.run", "--standalone",
-            "--nproc-per-node", "2", *command,
-        ],
-        capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
+    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    return python(*launcher, *command, check=False, timeout=300)
 
 
 def torchrun(*arguments):
