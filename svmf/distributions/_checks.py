@@ -64,6 +64,18 @@ def check_value(distribution: Distribution, value: Tensor) -> None:
         raise ValueError(invalid(name, "value", expected, "norm", norm, valid))
 
 
+def common_batch(name: str, first: Size, second: Size) -> Size:
+    """Both batch shapes broadcast, for the function `name`."""
+    if first == second:
+        return first
+    try:
+        return torch.broadcast_shapes(first, second)
+    except RuntimeError:
+        raise ValueError(
+            f"{name}: expected batch shapes that broadcast, got {list(first)} and {list(second)}"
+        ) from None
+
+
 def _broadcasts(first: Size, second: Size) -> bool:
     pairs = zip(reversed(first), reversed(second), strict=False)
     return all(1 in (a, b) or a == b for a, b in pairs)

@@ -7,6 +7,7 @@ from torch.distributions import Distribution
 from torch.distributions.kl import register_kl
 
 from svmf import functional as F
+from svmf.distributions._checks import common_batch
 from svmf.distributions.hyperspherical_uniform import HypersphericalUniform
 from svmf.distributions.power_spherical import PowerSpherical
 from svmf.distributions.spherical_cauchy import SphericalCauchy
@@ -28,14 +29,7 @@ def _broadcast(kl: Tensor, other: Distribution) -> Tensor:
     """`kl` with the batch shape of a distribution that has no parameters to broadcast."""
     if not other.batch_shape:
         return kl
-    try:
-        shape = torch.broadcast_shapes(kl.shape, other.batch_shape)
-    except RuntimeError:
-        raise ValueError(
-            "kl_divergence: expected batch shapes that broadcast, got "
-            f"{list(kl.shape)} and {list(other.batch_shape)}"
-        ) from None
-    return kl.expand(shape)
+    return kl.expand(common_batch("kl_divergence", kl.shape, other.batch_shape))
 
 
 @register_kl(VonMisesFisher, HypersphericalUniform)
@@ -66,6 +60,7 @@ def _kl_to_vmf(p: PowerSpherical | SphericalCauchy, q: VonMisesFisher) -> Tensor
     # KL(p || uniform) + L - kappa E[mu.z]. The mean of z is known: E[mu_q.z] = E[w] mu_p.mu_q, with
     # the last two from their distance, which keeps the digits of close directions.
     dim = _common_dim(p, q)
+    common_batch("kl_divergence", p.batch_shape, q.batch_shape)
     kappa = q.concentration.double()
     aligned = 1 - (p.loc.double() - q.loc.double()).square().sum(-1) / 2
     cosine = p._mean_cosine().double() * aligned
@@ -91,6 +86,7 @@ def _kl_uniform_spherical_cauchy(p: HypersphericalUniform, q: SphericalCauchy) -
 @register_kl(SphericalCauchy, SphericalCauchy)
 def _kl_spherical_cauchy(p: SphericalCauchy, q: SphericalCauchy) -> Tensor:
     _common_dim(p, q)
+    common_batch("kl_divergence", p.batch_shape, q.batch_shape)
     return p._kl_to(q)
 
 

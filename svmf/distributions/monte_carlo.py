@@ -7,6 +7,8 @@ import torch
 from torch import Generator, Tensor
 from torch.distributions import Distribution
 
+from svmf.distributions._checks import common_batch
+
 
 class KlEstimate(NamedTuple):
     """What `kl_monte_carlo` returns."""
@@ -41,10 +43,12 @@ def kl_monte_carlo(
             "kl_monte_carlo: expected distributions on the same sphere, got event shapes "
             f"{list(p.event_shape)} and {list(q.event_shape)}"
         )
-    batch = torch.broadcast_shapes(p.batch_shape, q.batch_shape)
+    batch = common_batch("kl_monte_carlo", p.batch_shape, q.batch_shape)
     p, q = p.expand(batch), q.expand(batch)
     options = {} if generator is None else {"generator": generator}
     z = p.rsample(torch.Size([samples]), **options)
     each = p.log_prob(z) - q.log_prob(z)
-    error = each.detach().std(0) / samples**0.5
-    return KlEstimate(each.mean(0), error)
+    value = each.mean(0)
+    if not value.numel():  # of which torch's standard deviation would warn
+        return KlEstimate(value, value.detach())
+    return KlEstimate(value, each.detach().std(0) / samples**0.5)

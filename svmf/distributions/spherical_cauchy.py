@@ -108,7 +108,7 @@ class SphericalCauchy(DirectionalDistribution):
         value = read_directions(value, name=name, normalize=normalize)
         data, m = value.double(), value.shape[-1]
         phi = torch.zeros_like(data[0])
-        for _ in range(500):
+        for _ in range(500 if phi.numel() else 0):
             mean = _to_centre(data, phi).mean(0)
             moved = _from_centre(mean * (m / (2 * (m - 1))), phi)
             length = torch.linalg.vector_norm(moved, dim=-1, keepdim=True)

@@ -215,3 +215,24 @@ def test_estimate_refuses_what_it_cannot_do(exact):
         kl_monte_carlo(p, p, 1)
     with pytest.raises(ValueError, match="event shapes"):
         kl_monte_carlo(p, HypersphericalUniform(4))
+
+
+@pytest.mark.parametrize("cls", [VonMisesFisher, PowerSpherical, SphericalCauchy])
+def test_batches_that_do_not_broadcast_are_named(cls):
+    p, q = cls(torch.eye(3), torch.full((3,), 0.5)), cls(torch.eye(3)[:2], torch.full((2,), 0.5))
+    with pytest.raises(ValueError, match=r"^kl_monte_carlo: expected batch shapes that broadcast"):
+        kl_monte_carlo(p, q, 10)
+    vmf = VonMisesFisher(q.loc, q.concentration)
+    broadcast = r"^(kl_divergence|vmf_kl): expected .*shapes that broadcast"
+    with pytest.raises((ValueError, RuntimeError), match=broadcast):
+        kl_divergence(p, vmf)
+    if cls is SphericalCauchy:
+        with pytest.raises(ValueError, match=r"^kl_divergence: expected batch shapes"):
+            kl_divergence(p, q)
+
+
+@pytest.mark.filterwarnings("error")
+def test_monte_carlo_of_an_empty_batch():
+    p = VonMisesFisher(torch.ones(0, 3), torch.ones(0))
+    value, error = kl_monte_carlo(p, HypersphericalUniform(3), 5)
+    assert value.shape == error.shape == (0,)

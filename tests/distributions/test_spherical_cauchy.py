@@ -190,6 +190,7 @@ def test_fit(exact, dim, rho):
     for other in (fitted.rho * 0.99, fitted.rho * 1.005):
         assert SphericalCauchy(fitted.loc, other).log_prob(data).mean() < best
     assert SphericalCauchy.fit(data[:, None].expand(-1, 2, -1)[:100]).batch_shape == (2,)
+    assert SphericalCauchy.fit(data[:, None].expand(-1, 0, -1)[:100]).batch_shape == (0,)
     with pytest.raises(ValueError, match=r"SphericalCauchy\.fit.*norm 2"):
         SphericalCauchy.fit(2 * data)
 

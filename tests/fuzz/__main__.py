@@ -87,6 +87,7 @@ def main() -> int:
     Path(latest.name).unlink()
     print(f"{done} calls in {time.monotonic() - started:.0f} s, {findings} findings")
     print("  " + ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items())))
+    print(campaign.summary())
     return 1 if findings else 0
 
 

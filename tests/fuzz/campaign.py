@@ -6,7 +6,9 @@ A lane is one kind of call. The weights say how many of a thousand calls go to e
 its lanes.
 """
 
+import collections
 import importlib
+import os
 import warnings
 from collections.abc import Callable, Sequence
 
@@ -17,9 +19,11 @@ from fuzz.values import Chance
 LANES = {
     "ops": (500, "fuzz.op_calls", "random_op_call"),
     "distributions": (230, "fuzz.distribution_calls", "random_distribution_call"),
+    "flows": (30, "fuzz.flow_calls", "random_flow"),
     "raw": (200, "fuzz.raw_calls", "random_raw_call"),
     "derivatives": (40, "fuzz.derivative_calls", "random_derivative"),
     "latents": (10, "fuzz.model_calls", "random_latent"),
+    "products": (10, "fuzz.model_calls", "random_product"),
     "mixtures": (5, "fuzz.model_calls", "random_mixture"),
     "pickles": (30, "fuzz.pickle_files", "random_pickle_file"),
     "graphs": (20, "fuzz.data_files", "random_graph_file"),
@@ -36,6 +40,8 @@ class Campaign:
         self.seed = seed
         self.lanes = tuple(lanes) or tuple(name for name, (weight, *_) in LANES.items() if weight)
         self.weights = [max(LANES[lane][0], 1) for lane in self.lanes]
+        self.calls: collections.Counter[str] = collections.Counter()  # of each lane
+        self.seconds: collections.Counter[str] = collections.Counter()  # of the processor
 
     def call(self, number: int) -> str:
         """Makes one call and says what it was; raises if the outcome is not allowed."""
@@ -43,13 +49,27 @@ class Campaign:
         # torch.manual_seed would also note, with three tracebacks, what devices are to do later.
         torch.default_generator.manual_seed(chance.random.getrandbits(60))
         (lane,) = chance.random.choices(self.lanes, self.weights)
-        make, threads = maker(lane), torch.get_num_threads()
+        make, threads, started = maker(lane), torch.get_num_threads(), processor_seconds()
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
                 return make(chance)
         finally:
             torch.set_num_threads(threads)
+            self.calls[lane] += 1
+            self.seconds[lane] += processor_seconds() - started
+
+    def summary(self) -> str:
+        """What went to each lane, and what a call cost."""
+        return "\n".join(
+            f"  {lane}: {count} calls, {1000 * self.seconds[lane] / count:.1f} ms each"
+            for lane, count in self.calls.most_common()
+        )
+
+
+def processor_seconds() -> float:
+    """Of this process and of its children that have ended."""
+    return sum(os.times()[:4])
 
 
 def maker(lane: str) -> Callable[[Chance], str]:

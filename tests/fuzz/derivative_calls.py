@@ -45,7 +45,11 @@ def random_derivative(chance: Chance) -> str:
     setting.order, setting.seed = chance.pick((0.5, 1.0, 2.5, 30.0)), chance.seed()
     arguments = [tame(chance, setting, kind) for kind in op.kinds]
     both_modes(chance, op, setting, arguments)
-    scalar = [i for i, kind in enumerate(op.kinds) if op.differentiable[i] and kind != "vector"]
+    scalar = [
+        i
+        for i, kind in enumerate(op.kinds)
+        if op.differentiable[i] and kind != "vector" and i not in op.once
+    ]
     if op.twice and scalar:
         higher_orders(op, setting, arguments, chance.pick(scalar))
     return f"derivatives.{op.name} dim={setting.dim}"

@@ -20,34 +20,41 @@ from svmf.compat.hyperspherical_vae.distributions import VonMisesFisher as Compa
 from svmf.constraints import UNIT_TOLERANCES
 
 Distribution = torch.distributions.Distribution
-LOG_PROBS = ("vmf_log_prob", "power_spherical_log_prob")
-DIRECTIONAL = (D.VonMisesFisher, D.VonMisesFisher, D.PowerSpherical)
+LOG_PROBS = ("vmf_log_prob", "power_spherical_log_prob", "spherical_cauchy_log_prob")
+DIRECTIONAL = (D.VonMisesFisher, D.VonMisesFisher, D.PowerSpherical, D.SphericalCauchy)
 
 
-def _valid(loc: Tensor, kappa: Tensor) -> bool:
+def _are_right(cls: type, loc: Tensor, kappa: Tensor, tolerance: float) -> bool:
+    """Unit vectors within a share of the tolerance, and values of the second parameter."""
+    norm = torch.linalg.vector_norm(loc.double(), dim=-1)
+    unit = (norm - 1).abs() <= UNIT_TOLERANCES[loc.dtype] * tolerance
+    bound = 1.0 if cls is D.SphericalCauchy else math.inf
+    return bool(unit.all()) and bool(((kappa >= 0) & (kappa < bound)).all())
+
+
+def _valid(cls: type, loc: Tensor, kappa: Tensor) -> bool:
     """Whether the constructor must accept the values; the edge of the tolerance is left open."""
-    norm = torch.linalg.vector_norm(loc.double(), dim=-1)
-    unit = (norm - 1).abs() <= UNIT_TOLERANCES[loc.dtype] / 2
-    return bool(unit.all()) and bool(((kappa >= 0) & kappa.isfinite()).all())
+    return _are_right(cls, loc, kappa, 0.5)
 
 
-def _invalid(loc: Tensor, kappa: Tensor) -> bool:
+def _invalid(cls: type, loc: Tensor, kappa: Tensor) -> bool:
     """Whether the constructor must reject the values."""
-    norm = torch.linalg.vector_norm(loc.double(), dim=-1)
-    unit = (norm - 1).abs() <= UNIT_TOLERANCES[loc.dtype] * 2
-    return not (bool(unit.all()) and bool(((kappa >= 0) & kappa.isfinite()).all()))
+    return not _are_right(cls, loc, kappa, 2)
 
 
 def _in_domain(q: Distribution) -> bool:
+    if isinstance(q, D.SphericalCauchy):
+        return bool((q.rho <= 1 - eps(q.loc.dtype)).all())
     return bool((q.concentration <= values.LARGEST_KAPPA[q.loc.dtype]).all())
 
 
-def _parameters(chance: Chance) -> tuple[Tensor, Tensor]:
-    dtype, dim = chance.pick(values.DTYPES), chance.pick(values.SMALL_DIMS)
+def _parameters(chance: Chance, cls: type, dim: int = 0) -> tuple[Tensor, Tensor]:
+    dtype, dim = chance.pick(values.DTYPES), dim or chance.pick(values.SMALL_DIMS)
     batch = values.batch_shape(chance, dim)
     loc = values.directions(chance, (*batch, dim), dtype)
     shape = chance.pick((batch, batch, (), (*batch, 1), tuple(1 for _ in batch)))
-    kappa = values.concentrations(chance, shape, dtype)
+    draw = values.fractions if cls is D.SphericalCauchy else values.concentrations
+    kappa = draw(chance, shape, dtype)
     loc, kappa = values.laid_out(chance, loc), values.laid_out(chance, kappa)
     return (
         loc.detach().requires_grad_(chance.one_in(3)),
@@ -55,22 +62,22 @@ def _parameters(chance: Chance) -> tuple[Tensor, Tensor]:
     )
 
 
-def _make(chance: Chance) -> Distribution | None:
+def _make(chance: Chance, dim: int = 0) -> Distribution | None:
     """A distribution, or None where the constructor rightly refused."""
     if chance.one_in(6):
         options = {"dtype": chance.pick(values.DTYPES), "validate_args": chance.one_in(2)}
-        dim, batch = chance.pick(values.SMALL_DIMS), values.batch_shape(chance, 100)
+        dim, batch = dim or chance.pick(values.SMALL_DIMS), values.batch_shape(chance, 100)
         return D.HypersphericalUniform(dim, batch, **options)
-    loc, kappa = _parameters(chance)
     cls = chance.pick(DIRECTIONAL)
+    loc, kappa = _parameters(chance, cls, dim)
     checked = chance.pick((True, False, None))
     try:
         q = cls(loc, kappa, validate_args=checked)
     except Exception as error:
         require_documented(error, cls.__name__)
-        require(not _valid(loc, kappa), f"right parameters were refused: {error}")
+        require(not _valid(cls, loc, kappa), f"right parameters were refused: {error}")
         return None
-    refused = checked is not False and loc.numel() and kappa.numel() and _invalid(loc, kappa)
+    refused = checked is not False and loc.numel() and kappa.numel() and _invalid(cls, loc, kappa)
     require(not refused, "wrong parameters were accepted")
     return q
 
@@ -78,7 +85,7 @@ def _make(chance: Chance) -> Distribution | None:
 def _is_valid(q: Distribution) -> bool:
     if isinstance(q, D.HypersphericalUniform):
         return True
-    return _valid(q.loc, q.concentration) and _in_domain(q)
+    return _valid(type(q), q.loc, q.concentration) and _in_domain(q)
 
 
 def _finite(q: Distribution, result: Tensor, what: str) -> None:
@@ -98,7 +105,7 @@ def _samples(chance: Chance, q: Distribution) -> None:
     shape = chance.pick([s for s in ((), (1,), (3,), (2, 2), (0,)) if math.prod(s) <= room] or [()])
     state = torch.get_rng_state()
     options = {}
-    if isinstance(q, D.VonMisesFisher):
+    if not isinstance(q, D.HypersphericalUniform):
         options["generator"] = chance.pick((None, torch.Generator().manual_seed(chance.seed())))
     method = chance.pick(("rsample", "sample"))
     z = getattr(q, method)(shape, **options)
@@ -115,7 +122,7 @@ def _samples(chance: Chance, q: Distribution) -> None:
         wanted = [p for p in (q.loc, q.concentration) if p.requires_grad]
         gradients = torch.autograd.grad(z.sum(), wanted, allow_unused=True)
         for gradient in gradients:
-            if gradient is not None and _is_valid(q) and isinstance(q, D.VonMisesFisher):
+            if gradient is not None and _is_valid(q):
                 _finite(q, gradient, "a gradient of a sample")
 
 
@@ -173,8 +180,8 @@ def _kl(chance: Chance, q: Distribution) -> None:
     other: Distribution | None = D.HypersphericalUniform(
         q.event_shape[0] if not chance.one_in(8) else 11
     )
-    if chance.one_in(3):
-        other = _make(chance)
+    if chance.one_in(2):
+        other = _make(chance, chance.pick((0, q.event_shape[0])))
     if other is None:
         return
     try:
@@ -187,6 +194,27 @@ def _kl(chance: Chance, q: Distribution) -> None:
     both = _is_valid(q) and _is_valid(other)
     if both and torch.float16 not in (_dtype(q), _dtype(other)):
         _finite(q, result, "a KL")
+
+
+def _kl_by_samples(chance: Chance, q: Distribution) -> None:
+    """kl_monte_carlo of any two: an estimate of the right shape, and not below zero by chance."""
+    dim = q.event_shape[0]
+    other = chance.pick((q, D.HypersphericalUniform(dim), _make(chance, dim), _make(chance)))
+    samples = chance.pick((2, 2, 10, 1, 0, -1))
+    if other is None or q.batch_shape.numel() * dim > 2000:
+        return
+    try:
+        value, error = D.kl_monte_carlo(q, other, samples)
+    except Exception as error:
+        checks = [f"{type(one).__name__}.log_prob" for one in (q, other)]
+        require_documented(error, "kl_monte_carlo", *checks, *LOG_PROBS)
+        return
+    require(samples >= 2, f"{samples} samples were enough")
+    shape = torch.broadcast_shapes(q.batch_shape, other.batch_shape)
+    _shape(value, shape, "kl_monte_carlo")
+    _shape(error, shape, "the error of kl_monte_carlo")
+    if other is q and _is_valid(q):
+        require(bool((value.nan_to_num(0) == 0).all()), "a distribution is not itself")
 
 
 def _views(chance: Chance, q: Distribution) -> None:
@@ -217,14 +245,15 @@ def _fit(chance: Chance, q: Distribution) -> None:
     count, dim = chance.pick((0, 1, 2, 7, 50)), q.event_shape[0]
     batch = chance.pick(((), (2,), (3, 0)))
     data = values.laid_out(chance, values.directions(chance, (count, *batch, dim), _dtype(q)))
-    weights = None
-    if chance.one_in(2):
+    weights, cls = None, chance.pick(DIRECTIONAL)
+    if cls is D.VonMisesFisher and chance.one_in(2):
         weights = chance.uniform((count,)) * chance.pick((1.0, 0.0, -1.0, math.nan))
     try:
-        fitted = D.VonMisesFisher.fit(data, weights)
+        fitted = cls.fit(data) if weights is None else cls.fit(data, weights)
     except Exception as error:
-        require_documented(error, "VonMisesFisher")
+        require_documented(error, cls.__name__)
         return
+    require(_valid(cls, fitted.loc, fitted.concentration), f"{cls.__name__}.fit: {fitted}")
     _shape(fitted.concentration, batch, "fit")
 
 
@@ -241,8 +270,8 @@ def _undefined(chance: Chance, q: Distribution) -> None:
 
 def _compatible(chance: Chance, q: Distribution) -> None:
     """The classes with the signatures of the well-known package."""
-    loc, kappa = _parameters(chance)
-    if kappa.dim() != loc.dim() or not _valid(loc, kappa.squeeze(-1)):
+    loc, kappa = _parameters(chance, D.VonMisesFisher)
+    if kappa.dim() != loc.dim() or not _valid(D.VonMisesFisher, loc, kappa.squeeze(-1)):
         return
     old = CompatibleVonMisesFisher(loc, kappa)
     z = old.rsample(chance.pick((1, 2)))
@@ -251,8 +280,8 @@ def _compatible(chance: Chance, q: Distribution) -> None:
 
 
 METHODS = (
-    _samples, _samples, _sample_kl, _log_prob, _log_prob, _moments, _moments, _kl, _views,
-    _marginal, _fit, _undefined, _compatible,
+    _samples, _samples, _sample_kl, _log_prob, _log_prob, _moments, _moments, _kl, _kl_by_samples,
+    _views, _marginal, _fit, _undefined, _compatible,
 )  # fmt: skip
 
 

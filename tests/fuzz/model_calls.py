@@ -11,7 +11,14 @@ from torch import Tensor
 
 import svmf.functional as F
 from svmf.mixture import VonMisesFisherMixture
-from svmf.models.latents import PowerSphericalLatent, SphericalCauchyLatent, SphericalLatent
+from svmf.models.latents import (
+    FlowLatent,
+    GaussianLatent,
+    PowerSphericalLatent,
+    ProductLatent,
+    SphericalCauchyLatent,
+    SphericalLatent,
+)
 from svmf.models.latents.base import with_correction
 
 # The gradient of one row's features for a loss whose gradient in z has length one. A direction of
@@ -24,7 +31,7 @@ NORMS = (0.0, 0.0, 1e-45, 1e-30, 1e-20, 1e-12, 1e-6, 1e-3, 1.0, 1e3, 1e10, 1e20,
 def random_latent(chance: Chance) -> str:
     """One step of a model whose features have blank, tiny or huge rows."""
     dim = chance.pick((1, 2, 3, 9, 20, 40, 100))
-    others = (PowerSphericalLatent, SphericalCauchyLatent)
+    others = (PowerSphericalLatent, SphericalCauchyLatent, FlowLatent)
     family = chance.pick((SphericalLatent, SphericalLatent, *others))
     latent = family(dim, chance.pick(family.gradients()))
     rows = chance.random.randrange(1, 8)
@@ -52,6 +59,44 @@ def random_latent(chance: Chance) -> str:
     largest = float(gradient.abs().max())
     require(largest < LARGEST_GRADIENT, f"a gradient of {largest:.2g} at features of {norms}")
     return f"latent.{family.__name__} dim={dim}"
+
+
+def random_product(chance: Chance) -> str:
+    """A product of spheres, with or without a Gaussian: each block is what its factor alone is."""
+    spheres = (SphericalLatent, SphericalLatent, PowerSphericalLatent, SphericalCauchyLatent)
+    factors = [
+        chance.pick((*spheres, GaussianLatent))(chance.pick((1, 2, 2, 9)))
+        for _ in range(chance.random.randrange(1, 6))
+    ]
+    latent = ProductLatent(factors)
+    rows = chance.random.randrange(6)
+    blocks = []
+    for factor in factors:
+        block = chance.normal((rows, sum(factor.head_sizes)))
+        if factor.on_sphere:  # a Gaussian's features are coordinates: as large as they say
+            size = torch.tensor([chance.pick(NORMS) for _ in range(rows)], dtype=torch.float64)
+            block = block * size[:, None]
+            block[:, -1].clamp_(max=1e5)
+        blocks.append(block.float())
+    features = torch.cat(blocks, -1).requires_grad_()
+    posterior = latent.posterior(features)
+    z, kl, _ = latent.draw(posterior)
+    require(z.shape == (rows, latent.coordinates) and kl.shape == (rows,), "shapes of a product")
+    apart = [factor.posterior(block) for factor, block in zip(factors, blocks, strict=True)]
+    density = latent.log_prob(posterior, z.detach())
+    parts = z.detach().split([factor.coordinates for factor in factors], -1)
+    each = [f.log_prob(own, part) for f, own, part in zip(factors, apart, parts, strict=True)]
+    exact = torch.stack(each).sum(0)
+    room = 1e-5 * torch.stack(each).abs().sum(0) + 1e-4
+    off = (density - exact).detach().abs()
+    require(bool((off <= room).all()), f"the density of a product is off by {off.tolist()}")
+    for factor, part in zip(factors, parts, strict=True):
+        length = torch.linalg.vector_norm(part.double(), dim=-1)
+        unit = not factor.on_sphere or bool(((length - 1).abs() < 1e-5).all())
+        require(unit, f"a code of length {length.tolist()} in a product")
+    (gradient,) = torch.autograd.grad(z.sum() + kl.sum(), features)
+    require(bool(gradient.isfinite().all()), "a gradient of a product is not finite")
+    return f"latent.product of {len(factors)}"
 
 
 def random_mixture(chance: Chance) -> str:

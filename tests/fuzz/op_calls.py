@@ -173,7 +173,8 @@ def _differentiate_twice(op: Op, setting: Setting, plain: list[Tensor]) -> None:
     """It runs, and gives second derivatives of the right shape."""
     if setting.rows * setting.dim > values.ELEMENTS or setting.rows > 500:
         return
-    leaves = [t.clone().requires_grad_(d) for t, d in zip(plain, op.differentiable, strict=True)]
+    wanted = [d and i not in op.once for i, d in enumerate(op.differentiable)]
+    leaves = [t.clone().requires_grad_(d) for t, d in zip(plain, wanted, strict=True)]
     needed = [leaf for leaf in leaves if leaf.requires_grad]
     loss = sum(r.sum() for r in op.call(setting, leaves))
     first = torch.autograd.grad(loss, needed, create_graph=True)

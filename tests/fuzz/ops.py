@@ -48,6 +48,7 @@ class Op:
     verify: Verify
     differentiable: tuple[bool, ...]
     twice: bool = True
+    once: tuple[int, ...] = ()  # the arguments in which a derivative is not differentiated again
 
     def setting(self, chance: Chance) -> Setting:
         dtype = chance.pick(values.DTYPES)
@@ -280,8 +281,8 @@ def _bessel(name: str, order_tensor: bool) -> Op:
     in_x = name not in inventory.BESSEL_WITHOUT_SLOPE
     if order_tensor:
         return Op(
-            name, ("order", "kappa"), lambda s, t: [_column(function(*t))], verify, (False, in_x),
-            twice=in_x,
+            name, ("order", "kappa"), lambda s, t: [_column(function(*t))], verify,
+            (name in inventory.BESSEL_IN_ORDER, in_x), twice=in_x, once=(0,),
         )  # fmt: skip
     return Op(
         name, ("kappa",), lambda s, t: [_column(function(s.order, t[0]))], verify, (in_x,),

@@ -207,6 +207,40 @@ def arrays_of_anything(patch: Patch) -> None:
     patch.setattr(torch, "isfinite", lambda rows: torch.ones_like(rows, dtype=torch.bool))
 
 
+def rho_without_a_bound(patch: Patch) -> None:
+    from svmf.distributions import SphericalCauchy
+
+    patch.setattr(SphericalCauchy, "_bound", torch.inf)
+
+
+def shapes_left_to_torch(patch: Patch) -> None:
+    """Batches that do not fit end in torch's text, which names no function of ours."""
+    from svmf.distributions import kl, monte_carlo
+
+    for module in (kl, monte_carlo):
+        patch.setattr(module, "common_batch", lambda name, *shapes: torch.broadcast_shapes(*shapes))
+
+
+def flow_without_its_area(patch: Patch) -> None:
+    """A density that forgets how the layers stretch the sphere."""
+    from svmf.distributions import SphereFlow
+
+    def rsample_log_prob(flow: SphereFlow, shape: Any = ()) -> Any:
+        z = flow.rsample(shape)
+        return z, flow.base.log_prob(z)
+
+    patch.setattr(SphereFlow, "rsample_log_prob", rsample_log_prob)
+
+
+def factors_in_another_order(patch: Patch) -> None:
+    from svmf.models.latents import product
+
+    def blocks(group: product._Group, values: torch.Tensor) -> torch.Tensor:
+        return values.unflatten(-1, (-1, group.times)).transpose(-1, -2)
+
+    patch.setattr(product._Group, "blocks", blocks)
+
+
 PLANTED: list[tuple[str, Callable[[Patch], None], int]] = [
     ("pickles", tuples_of_anything, 300),
     ("pickles", lists_of_anything, 300),
@@ -229,6 +263,10 @@ PLANTED: list[tuple[str, Callable[[Patch], None], int]] = [
     ("checkpoints", checkpoint_tensors_unchecked, 100),
     ("checkpoints", checkpoint_numbers_unchecked, 100),
     ("runs", runs_unlocked, 20),
+    ("distributions", rho_without_a_bound, 300),
+    ("distributions", shapes_left_to_torch, 600),
+    ("flows", flow_without_its_area, 30),
+    ("products", factors_in_another_order, 30),
 ]
 
 

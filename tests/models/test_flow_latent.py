@@ -134,3 +134,16 @@ def test_trains_continues_and_evaluates(tmp_path):
     assert figures["ll"] == pytest.approx(figures["ll_exact"], abs=1.5)
     loaded = svmf.load_model(tmp_path / "run")
     assert isinstance(loaded.latent.factors[0], FlowLatent)
+
+
+@pytest.mark.parametrize("size", [1e10, 1e20, 1e30, 1e38])
+def test_huge_features_shorten_to_the_longest_layers(size):
+    """Squares that overflow in float32 once made nothing of the longest centres."""
+    latent = FlowLatent(3)
+    raw = torch.full((2, sum(latent.head_sizes)), size, requires_grad=True)
+    _, _, centres, stretches = latent.posterior(raw)
+    lengths = torch.linalg.vector_norm(centres[:, : latent.layers].double(), dim=-1)
+    torch.testing.assert_close(lengths, torch.full_like(lengths, 0.95), atol=1e-6, rtol=0)
+    assert torch.linalg.vector_norm(stretches[:, : latent.layers], dim=-1).min() > 1e3
+    gradient = torch.autograd.grad(centres.sum() + stretches.sum(), raw)[0]
+    assert gradient.isfinite().all()

@@ -21,6 +21,7 @@ from svmf.models.latents.base import Draw
 from svmf.models.latents.sphere import UniformPrior
 
 _ENTROPY_DRAWS = 256
+_LONG = 1e15  # its square fits into float32
 _SMALL = 0.1  # of the layers' raw outputs: training starts near the base
 _LONGEST = 0.95  # of a Moebius centre: beyond, the inverse loses too many digits of float32
 _LONGEST_LAST = 0.998  # of the last one, alone: it makes a patch 1,000 times narrower
@@ -94,4 +95,5 @@ class FlowLatent(UniformPrior[FlowParameters]):
 
 def _shortened(raw: Tensor, power: float) -> Tensor:
     """Vectors x to x / (1 + |x|^2)^power: shorter than 1 for 1/2, than the root of |x| for 1/4."""
+    raw = raw.clamp(-_LONG, _LONG)
     return raw / (1 + raw.square().sum(-1, keepdim=True)).pow(power)
