@@ -24,12 +24,12 @@ Rationals and mpmath: the same bits come out on every machine.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
+import generated
 import mpmath as mp
 from make_coefficients import F64
 from minimax import chebyshev_points, chebyshev_series, to_monomials
@@ -219,15 +219,8 @@ def header() -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="compare with the file in the tree")
-    text = header()
-    if not parser.parse_args().check:
-        HEADER.write_text(text)
-    elif HEADER.read_text() != text:
-        print(f"{HEADER} differs from what the script makes")
-        return 1
-    return 0
+    arguments = generated.options(__doc__)
+    return generated.settle([(HEADER, header())], arguments.check)
 
 
 if __name__ == "__main__":

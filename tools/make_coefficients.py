@@ -14,7 +14,6 @@ the exact expansion. Integers, rationals and mpmath: the same bits come out on e
 
 from __future__ import annotations
 
-import argparse
 import math
 import sys
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from itertools import pairwise
 from multiprocessing import Pool
 from pathlib import Path
 
+import generated
 import mpmath as mp
 from minimax import (
     GRID,
@@ -423,25 +423,10 @@ def large_header() -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="compare with the files in the tree")
-    parser.add_argument("--processes", type=int, default=2, help="worker processes (default 2)")
-    arguments = parser.parse_args()
-    files = {
-        MATH / "coefficients_large.h": large_header(),
-        MATH / "coefficients_small.h": small_header(arguments.processes),
-    }
-    stale = 0
-    for path, text in files.items():
-        if not arguments.check:
-            path.write_text(text)
-            print(f"wrote {path.name}: {len(text) // 1024} kB")
-        elif not path.exists() or path.read_text() != text:
-            print(f"{path} differs from what the script makes")
-            stale = 1
-        else:
-            print(f"{path.name} is up to date")
-    return stale
+    arguments = generated.options(__doc__, processes=True)
+    small = small_header(arguments.processes)
+    files = (MATH / "coefficients_large.h", large_header()), (MATH / "coefficients_small.h", small)
+    return generated.settle(files, arguments.check)
 
 
 if __name__ == "__main__":

@@ -2,17 +2,16 @@
 """Writes csrc/math/elementary_coefficients.h: polynomials for exp, log, sine and cosine.
 
 Each is a Chebyshev interpolant of a smooth even or reduced function, made with 60 digits and
-rounded once. Run it
-again and the same bits come out; ``--check`` compares with the file in the tree.
+rounded once: the same bits come out on every machine.
 
     python tools/make_elementary.py [--check]
 """
 
-import argparse
 import struct
 import sys
 from pathlib import Path
 
+import generated
 import mpmath as mp
 
 mp.mp.dps = 60
@@ -121,21 +120,10 @@ def render():
     return "".join(parts)
 
 
-def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--check", action="store_true", help="compare with the file, write nothing")
-    check = parser.parse_args().check
-    text = render()
-    if check:
-        if HEADER.read_text() != text:
-            sys.exit(f"{HEADER.name} is not what this script makes")
-        print(f"{HEADER.name}: same bits")
-    else:
-        HEADER.write_text(text)
-        print(f"wrote {HEADER}")
+def main() -> int:
+    arguments = generated.options(__doc__)
+    return generated.settle([(HEADER, render())], arguments.check)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

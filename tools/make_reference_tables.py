@@ -18,9 +18,6 @@ mpmath.besseli and besselk here.
 
 from __future__ import annotations
 
-import argparse
-import gzip
-import io
 import math
 import random
 import struct
@@ -30,6 +27,7 @@ from multiprocessing.pool import Pool
 from pathlib import Path
 
 import bessel_exact
+import generated
 import make_coefficients
 import mpmath as mp
 from make_coefficients import F32, F64, Format
@@ -306,33 +304,13 @@ def tables(processes: int) -> Iterable[tuple[str, str]]:
         yield "vmf_pathwise", table(header, pathwise_row, pathwise_arguments(), pool)
 
 
-def compressed(text: str) -> bytes:
-    """gzip without a time stamp, so that the same text gives the same bytes."""
-    buffer = io.BytesIO()
-    with gzip.GzipFile(filename="", mode="wb", fileobj=buffer, compresslevel=9, mtime=0) as stream:
-        stream.write(text.encode())
-    return buffer.getvalue()
-
-
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="compare with the files in the tree")
-    parser.add_argument("--processes", type=int, default=2, help="worker processes (default 2)")
-    arguments = parser.parse_args()
+    arguments = generated.options(__doc__, processes=True)
     verify_against_mpmath()
-    stale = 0
-    for name, text in tables(arguments.processes):
-        path = DATA / f"{name}.csv.gz"
-        if not arguments.check:
-            DATA.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(compressed(text))
-            print(f"wrote {path.name}: {path.stat().st_size // 1024} kB")
-        elif not path.exists() or gzip.decompress(path.read_bytes()).decode() != text:
-            print(f"{path} differs from what the script makes")
-            stale = 1
-        else:
-            print(f"{path.name} is up to date")
-    return stale
+    made = tables(arguments.processes)
+    return generated.settle(
+        ((DATA / f"{name}.csv.gz", text) for name, text in made), arguments.check
+    )
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from typing import Any
 
 from svmf._gradients import GRADIENTS, PATHWISE
 from svmf.errors import ConfigError, one_line
-from svmf.training.latent_words import parse_latent
+from svmf.training.latent_words import LETTERS_IN_WORDS, parse_latent
 from svmf.training.model_table import MODELS, ModelSpec
 from svmf.training.options import Option, Range, option, options_of
 
@@ -77,9 +77,8 @@ class RunConfig:
     )
     latent: str | None = option(
         None,
-        "product of latent spaces: s10x4+n5 is four spheres S^10 and a Gaussian of 5 (p for power "
-        "spherical, c for spherical Cauchy, f for a flow), instead of the model's own and --dim; "
-        "z1 in M1+M2",
+        "product of latent spaces: s10x4+n5 is four spheres S^10 and a Gaussian of 5 "
+        f"({LETTERS_IN_WORDS}), instead of the model's own and --dim; z1 in M1+M2",
         _MODEL,
         metavar="FACTORS",
         without="the model's own",

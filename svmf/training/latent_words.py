@@ -12,6 +12,7 @@ LETTERS = {
     "c": "spherical-cauchy",
     "f": "flow",
 }
+LETTERS_IN_WORDS = ", ".join(f"{letter} {name}" for letter, name in LETTERS.items())
 _FACTOR = re.compile(rf"([{''.join(LETTERS)}])([1-9]\d{{0,5}})(?:x([1-9]\d{{0,3}}))?")
 _MOST_FACTORS = 1024
 
@@ -23,8 +24,8 @@ def parse_latent(words: str) -> list[tuple[str, int]]:
         match = _FACTOR.fullmatch(word)
         if match is None:
             raise ConfigError(
-                "--latent: expected factors such as s10x4+n5 (s sphere, n Gaussian, p power "
-                f"spherical, c spherical Cauchy, f flow; d; x how many), got {one_line(words)!r}"
+                f"--latent: expected factors such as s10x4+n5 ({LETTERS_IN_WORDS}; d; x how many), "
+                f"got {one_line(words)!r}"
             )
         factors += [(LETTERS[match[1]], int(match[2]))] * int(match[3] or 1)
     if len(factors) > _MOST_FACTORS or sum(d for _, d in factors) > 100_000:

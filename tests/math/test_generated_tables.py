@@ -42,6 +42,7 @@ def test_coefficients_of_one_dimension_are_reproduced(dim: int) -> None:
     "script",
     [
         "make_bessel_order_coefficients.py",
+        "make_elementary.py",
         pytest.param("make_coefficients.py", marks=pytest.mark.slow),
         pytest.param("make_reference_tables.py", marks=pytest.mark.slow),
     ],
