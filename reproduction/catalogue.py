@@ -10,6 +10,7 @@ from reproduction import (
     beyond,
     estimators,
     figure1,
+    high_dimension,
     mnist,
     sc_vae,
     table1,
@@ -83,6 +84,12 @@ EXPERIMENTS = {
     ),
     "beyond": Experiment(
         "posteriors on spheres against the Gaussian", 3, beyond.jobs, (beyond.render,), True
+    ),
+    "high-dimension": Experiment(
+        "a step of every family in R^1024 and R^4096",
+        1,
+        lambda w, _n, d: high_dimension.jobs(w, d),
+        (beyond.render,),
     ),
     "sc-vae": Experiment(
         "posteriors on spheres under the protocol of SC-VAE", 5, sc_vae.jobs, (sc_vae.render,), True

@@ -10,6 +10,9 @@ import torch
 
 import svmf.benchmarking.sampler as sampler
 import svmf.compat.hyperspherical_vae.distributions as compat
+import svmf.functional as F
+from benchmarks import plain_spherical_cauchy, published_formulas
+from benchmarks.latent_families import family_steps
 from benchmarks.peers import BY_NAME, CANDIDATES, Peer
 from benchmarks.special import SPECIAL_OPS, special_calls
 from svmf.benchmarking.cases import Case, Shape
@@ -117,3 +120,34 @@ def test_functions_agree_on_every_side(name):
 
 def _first(result):
     return result[0] if isinstance(result, tuple) else result
+
+
+@pytest.mark.parametrize("m", [2, 3, 10, 64, 1024, 4096])
+def test_the_plain_spherical_cauchy_is_a_fair_rival(m):
+    """Its divergence and slope are right to float32's digits, its samples have the mean."""
+    rho = torch.tensor([1e-3, 0.1, 0.5, 0.7, 0.9], requires_grad=True)
+    kl = plain_spherical_cauchy.kl_uniform(rho, m)
+    ours = F.spherical_cauchy_kl_uniform(rho, m)
+    torch.testing.assert_close(kl, ours, rtol=1e-6, atol=0)
+    slopes = [torch.autograd.grad(value.sum(), rho)[0] for value in (kl, ours)]
+    torch.testing.assert_close(*slopes, rtol=1e-6, atol=0)
+    torch.manual_seed(0)
+    loc = torch.nn.functional.normalize(torch.ones(4000, m), dim=-1)
+    w = (plain_spherical_cauchy.rsample(loc, torch.full((4000,), 0.5)) * loc).sum(-1)
+    mean = F.spherical_cauchy_mean_length(torch.tensor(0.5), m)
+    assert abs(float(w.mean() - mean)) < 5 * float(w.std()) / 4000**0.5  # false alarm 6e-7
+
+
+@pytest.mark.parametrize(("m", "short"), [(10, 0.0), (1024, 13.9), (4096, numpy.nan)])
+def test_where_the_published_divergence_breaks(m, short):
+    """At kappa = 4 m, where the families' steps are timed."""
+    kappa = torch.full((1,), 4.0 * m)
+    theirs = published_formulas.kl_uniform(kappa.unsqueeze(-1), m)
+    ours = F.vmf_kl_uniform(kappa.double(), m)
+    assert float(ours - theirs) == pytest.approx(short, abs=0.05, nan_ok=True)
+
+
+def test_every_familys_step_gives_finite_gradients():
+    for name, step in family_steps(3, 10).items():
+        for gradient in step():
+            assert bool(gradient.isfinite().all()), name

@@ -18,7 +18,7 @@ def test_the_plan():
     keys = [job.key for job in beyond.jobs(workspace, 3)]
     assert len(keys) == len(set(keys))
     for dim in DIMS:
-        names = ("n", "vmf", "vmf-sqrt", "ps", "cauchy")
+        names = ("n", "vmf", "vmf-sqrt", "vmf-learned", "ps", "cauchy")
         assert {f"{name}-d{dim}-seed2" for name in names} <= set(keys)
     assert {"flow-d2-seed0", "s10x4-d40-seed1", "s5x8-d40-seed0", "s5x2-d10-seed0"} <= set(keys)
     assert not any("-d100-" in key for key in keys)
@@ -27,7 +27,7 @@ def test_the_plan():
         assert all(sum(d for _, d in parse_latent(words)) == dim for words in splits)
 
 
-def write(folder, key, ll, *, validation=None, epochs=40, allowed=40, dim=40):
+def write(folder, key, ll, *, validation=None, epochs=40, allowed=40, dim=40, exact=None):
     result = {
         "key": key,
         "config": {"dim": dim, "epochs": allowed, "look_ahead": 50},
@@ -37,6 +37,8 @@ def write(folder, key, ll, *, validation=None, epochs=40, allowed=40, dim=40):
         "training_seconds": 2.0 * epochs,
         "figures": {"ll": ll, "elbo": ll - 3, "kl": 20.0},
     }
+    if exact is not None:
+        result["figures"]["ll_exact"] = exact
     (folder / "beyond").mkdir(parents=True, exist_ok=True)
     (folder / "beyond" / f"{key}.json").write_text(json.dumps(result))
 
@@ -57,7 +59,8 @@ def test_validation_chooses_and_the_test_set_judges(workspace):
     assert choice is not None
     assert choice[0].key == "s10x4", "one lucky run does not choose"
     text = beyond.render(workspace).read_text()
-    assert "| 40 | product s10x4 | -92.00 ± 0.10 (3) | -90.00 ± 0.10 (3) | -2.00 (" in text
+    row = "| 40 | product s10x4 | 2 with 3 runs | -92.00 ± 0.10 (3)† | -90.00 ± 0.10 (3) | -2.00 ("
+    assert row in text
     assert "**N**, p = " in text
     rows, _ = beyond.compare(workspace)
     by_title = {row["posterior"]: row for row in rows}
@@ -78,6 +81,17 @@ def test_a_cut_run_is_marked_and_compared_with_cut_runs_alone(workspace):
     write(workspace.results, "n-d40-seed1", -91)
     rows, _ = beyond.compare(workspace)
     assert next(row for row in rows if row["posterior"] == "vMF")["LL less N"] == "-5.00"
+
+
+def test_the_gap_where_the_exact_likelihood_is_known(workspace):
+    for seed, shift in enumerate((-1.0, 1.0)):
+        write(workspace.results, f"flow-d2-seed{seed}", -132 + shift, dim=2, exact=-130 + shift)
+    write(workspace.results, "vmf-d2-seed0", -134, dim=2)
+    text = beyond.gap_table(workspace)
+    row = "-135.00 ± 1.41 (2) | -132.00 ± 1.41 (2) | -130.00 ± 1.41 (2) | 5.00 ± 0.00 (2) |"
+    assert f"| 2 | flow over vMF† | {row}" in text
+    assert "vMF |" not in text
+    assert "## The posterior's gap" in beyond.render(workspace).read_text()
 
 
 def test_nothing_yet(workspace):
