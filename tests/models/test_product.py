@@ -252,15 +252,20 @@ def test_the_radius_scales_spheres_and_nothing_else(radius):
     assert learned == (["radius.log_radius"] if radius == "learnable" else [])
 
 
-def test_the_bound_does_not_depend_on_the_radius():
+@pytest.mark.parametrize("radius", ["sqrt", "learnable"])
+def test_the_bound_does_not_depend_on_the_radius(radius):
     """Posterior and prior move together: with a decoder that undoes the scaling, the KL, the
-    reconstruction and the likelihood are those at radius one."""
+    reconstruction and the likelihood are those at radius one, and a learned radius gets the
+    gradient that the reconstruction has in the scale of its input, none of the KL."""
     torch.manual_seed(0)
     one = VAE(12, SphericalLatent(3), Bernoulli(), hidden=(8,))
-    scaled = VAE(12, SphericalLatent(3), Bernoulli(), hidden=(8,), radius="sqrt")
-    scaled.load_state_dict(one.state_dict())
+    scaled = VAE(12, SphericalLatent(3), Bernoulli(), hidden=(8,), radius=radius)
+    scaled.load_state_dict(one.state_dict(), strict=False)
+    assert scaled.radius is not None
     with torch.no_grad():
-        scaled.decoder[0].weight /= 2  # sqrt(m) = 2
+        if radius == "learnable":
+            scaled.radius.log_radius.fill_(math.log(3.7))
+        scaled.decoder[0].weight /= 3.7 if radius == "learnable" else 2  # sqrt(m) = 2
     x = (torch.rand(9, 12) < 0.5).float()
     for function in (lambda model: model.elbo_terms(x), lambda model: log_likelihood(model, x, 50)):
         values = []
@@ -268,6 +273,18 @@ def test_the_bound_does_not_depend_on_the_radius():
             torch.manual_seed(1)
             values.append(function(model))
         torch.testing.assert_close(values[0], values[1])
+    if radius == "learnable":
+        slopes = []
+        for beta in (1.0, 0.0):  # with and without the KL
+            torch.manual_seed(1)
+            loss, _ = scaled(x, beta)
+            slopes.append(torch.autograd.grad(loss, scaled.radius.log_radius)[0])
+        torch.testing.assert_close(*slopes)
+        torch.manual_seed(1)
+        loss, _ = scaled(x)
+        weight = scaled.decoder[0].weight
+        (slope,) = torch.autograd.grad(loss, weight)
+        torch.testing.assert_close((slope * weight).sum().reshape(1), slopes[0])
 
 
 def test_a_radius_needs_a_sphere():
