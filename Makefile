@@ -78,7 +78,7 @@ fuzz: install $(FUZZ_MODULE)  ## throw FUZZ_CALLS random calls at every op and d
 	  $(BIN)/python tests/fuzz --module $(FUZZ_MODULE) --calls $(FUZZ_CALLS) --seed $(FUZZ_SEED)
 
 test-aarch64: install  ## run the row kernels for 64-bit ARM under qemu (needs a cross compiler and qemu-user)
-	@$(BIN)/python tests/helpers/aarch64.py
+	@PYTHONPATH=tests $(BIN)/python -m helpers.aarch64
 	$(BIN)/python -m pytest tests/aarch64 -m slow
 
 test-aarch64-package:  ## build the whole package for 64-bit ARM, run its tests under qemu (says what to install)

@@ -180,7 +180,8 @@ def vmf_pathwise_derivative(w: Tensor, kappa: Tensor, dim: int) -> Tensor:
 
         dw/dkappa = -(dF/dkappa) / g,
 
-    with F the distribution function and g the density of w.
+    with F the distribution function and g the density of w. Right where samples fall: where g is
+    above e^-40 of its largest value.
     """
     try:
         w, kappa = torch.broadcast_tensors(*_one_type(w, kappa))

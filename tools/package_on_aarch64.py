@@ -33,7 +33,7 @@ TORCH = "torch==2.10.0"
 # torch.compile wants a compiler on ARM.
 TESTS = ["tests/math", "tests/ops", "tests/sampler", "--ignore", "tests/ops/test_compile.py"]
 REQUIRED = [
-    TORCH, "filelock", "typing-extensions", "sympy", "networkx", "jinja2", "fsspec",
+    "filelock", "typing-extensions", "sympy", "networkx", "jinja2", "fsspec",
     "numpy", "scipy", "mpmath", "pytest", "pytest-timeout", "pybind11",
 ]  # fmt: skip
 DEBIAN = "python3.11,libpython3.11-dev,libstdc++6,libgomp1"
@@ -66,9 +66,11 @@ def make_site() -> None:
         return
     tags = [f"manylinux_2_{n}_aarch64" for n in (17, 27, 28)] + ["manylinux2014_aarch64"]
     options = [f"--platform={tag}" for tag in tags]
-    run(sys.executable, "-m", "pip", "install", "-q", "--no-compile", "--target", SITE, *options,
-        "--only-binary=:all:", "--python-version=3.11", "--implementation=cp",
-        "-c", ROOT / "requirements-lock.txt", *REQUIRED)  # fmt: skip
+    install = [sys.executable, "-m", "pip", "install", "-q", "--no-compile", *options,
+               "--only-binary=:all:", "--python-version=3.11", "--implementation=cp"]  # fmt: skip
+    run(*install, "--target", SITE, "-c", ROOT / "requirements-lock.txt", *REQUIRED)
+    # Alone and last: pip asks this machine which packages torch needs, and on x86-64 that is CUDA.
+    run(*install, "--target", SITE, "--no-deps", TORCH)
 
 
 def make_python() -> None:

@@ -13,6 +13,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from helpers import aarch64
+from helpers.paths import PROJECT
+from helpers.row_programs import build
 
 ROWS = 1024
 CASES = [("sample", 2), ("sample", 5), ("sample", 10), ("sample", 64), ("backward", 10),
@@ -20,7 +22,7 @@ CASES = [("sample", 2), ("sample", 5), ("sample", 10), ("sample", 64), ("backwar
 
 
 def plugin() -> Path:
-    library = aarch64.PROJECT / "build" / "aarch64" / "count_instructions.so"
+    library = PROJECT / "build" / "aarch64" / "count_instructions.so"
     library.parent.mkdir(parents=True, exist_ok=True)
     source = Path(__file__).with_suffix(".c")
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
@@ -44,10 +46,10 @@ def main() -> int:
     if aarch64.missing() or shutil.which("valgrind") is None:
         return print(aarch64.missing() or "valgrind is needed to count on x86") or 1
     arm = aarch64.build_for_arm("row_kernels_driver_baseline")
-    baseline = aarch64.build("row_kernels_driver_baseline", "kernels")
-    avx2 = aarch64.build("row_kernels_driver_avx2", "kernels")
+    baseline = build("row_kernels_driver_baseline", "kernels")
+    avx2 = build("row_kernels_driver_avx2", "kernels")
     flags = "-DCMAKE_CXX_FLAGS=-mfma -msse4.1"
-    fused = aarch64.build("row_kernels_driver_baseline", "kernels-fma128", flags)
+    fused = build("row_kernels_driver_baseline", "kernels-fma128", flags)
     library = plugin()
 
     def on_arm(arguments):

@@ -16,6 +16,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers import aarch64
+from helpers.paths import PROJECT
+from helpers.row_programs import build, read_values
 
 pytestmark = [
     pytest.mark.slow,
@@ -33,26 +35,17 @@ SUMMED = {
 MOST_EPS = 16
 
 
-def read(path: Path) -> list[tuple[str, str, int, np.ndarray]]:
-    blocks = []
-    with path.open("rb") as stream:
-        while line := stream.readline():
-            name, kind, m, count = line.decode().split()
-            blocks.append((name, kind, int(m), np.frombuffer(stream.read(8 * int(count)))))
-    return blocks
-
-
 @pytest.fixture(scope="module")
 def x86(tmp_path_factory) -> list:
     path = tmp_path_factory.mktemp("x86") / "values"
-    subprocess.run([aarch64.build("row_values_avx2", "kernels"), path], check=True)
-    return read(path)
+    subprocess.run([build("row_values_avx2", "kernels"), path], check=True)
+    return read_values(path)
 
 
-def values_on_arm(folder: Path, project: Path = aarch64.PROJECT) -> list:
+def values_on_arm(folder: Path, project: Path = PROJECT) -> list:
     program = aarch64.build_for_arm("row_values_baseline", project)
     subprocess.run([aarch64.QEMU, program, folder / "values"], check=True)
-    return read(folder / "values")
+    return read_values(folder / "values")
 
 
 @pytest.fixture(scope="module")
@@ -106,8 +99,8 @@ MISTAKES = {
 @pytest.mark.parametrize("planted", MISTAKES)
 def test_planted_mistakes_are_noticed(planted, x86, tmp_path):
     for part in ("csrc", "cmake", "tests"):
-        shutil.copytree(aarch64.PROJECT / part, tmp_path / part)
-    shutil.copy2(aarch64.PROJECT / "CMakeLists.txt", tmp_path)
+        shutil.copytree(PROJECT / part, tmp_path / part)
+    shutil.copy2(PROJECT / "CMakeLists.txt", tmp_path)
     header = tmp_path / "csrc" / "simd" / "neon.h"
     text = header.read_text()
     for right, wrong, _ in MISTAKES[planted]:

@@ -2,15 +2,16 @@
 """The tools of the lane for 64-bit ARM (`make test-aarch64`): a cross compiler and qemu's user
 mode, which runs the programs that it makes. Nothing here needs Python or torch for ARM.
 
-    python tests/helpers/aarch64.py    # says what is missing, or nothing
+    PYTHONPATH=tests python -m helpers.aarch64    # says what is missing, or nothing
 """
 
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parents[2]
+from helpers.paths import PROJECT
+from helpers.row_programs import build
+
 COMPILER = shutil.which("aarch64-linux-gnu-g++")
 QEMU = shutil.which("qemu-aarch64") or shutil.which("qemu-aarch64-static")
 INSTALL = "on Debian and Ubuntu: apt install g++-aarch64-linux-gnu qemu-user"
@@ -24,15 +25,6 @@ def missing() -> str:
         if tool is None
     ]
     return f"tests for aarch64 need {' and '.join(names)} ({INSTALL})" if names else ""
-
-
-def build(program: str, folder: str, *settings: str, project: Path = PROJECT) -> Path:
-    """A program over the row kernels (cmake/svmf_kernels_only.cmake), without Python and torch."""
-    tree = project / "build" / folder
-    configure = ["cmake", "-S", project, "-B", tree, "-G", "Ninja", "-DSVMF_KERNELS_ONLY=ON"]
-    subprocess.run([*configure, *settings], check=True)
-    subprocess.run(["cmake", "--build", tree, "--target", program], check=True)
-    return tree / program
 
 
 def build_for_arm(program: str, project: Path = PROJECT) -> Path:

@@ -136,6 +136,16 @@ def test_slope_of_the_ratio() -> None:
     assert error.max() <= 8 * EPS
 
 
+@pytest.mark.parametrize("dtype", DTYPES.values(), ids=str)
+def test_slope_of_the_ratio_at_order_one_half(dtype: torch.dtype) -> None:
+    """sech(x)^2, which falls below the error that docs/math.md states."""
+    x = torch.logspace(-3, 6, 4000, dtype=torch.float64).to(dtype)
+    value = ops._iv_ratio_grad(torch.full_like(x, 0.5), x).double()
+    true = torch.cosh(x.double().clamp(max=700)) ** -2
+    error = (value - true).abs() * x.double().clamp(min=1)
+    assert error.max() <= 4 * torch.finfo(dtype).eps
+
+
 @pytest.mark.parametrize("function", [F.log_iv, F.log_ive, F.iv_ratio], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("dtype", DTYPES.values(), ids=str)
 def test_orders_in_a_tensor_equal_orders_one_by_one(function, dtype: torch.dtype) -> None:
