@@ -8,7 +8,7 @@
 - g++ and clang++ on PATH: the row kernels for the baseline, AVX2 and AVX-512.
 - aarch64-linux-gnu-g++, and clang++ beside it: the row kernels for 64-bit ARM.
 - zig, if the Python package `ziglang` is installed: the row kernels for macOS, Windows and musl,
-  and for macOS the module too, with torch's headers of this machine.
+  and for the first two the module too, with torch's headers of this machine.
 
 Sources and flags are those of CMake's files.
 """
@@ -66,7 +66,7 @@ class Target:
     name: str
     command: list[str]
     sets: list[str] = field(default_factory=lambda: ["baseline"])
-    module: bool = False
+    module: list[str] = field(default_factory=list)
 
     def jobs(self) -> list[list[str]]:
         command = [*self.command, "-std=c++17", *common_flags(), "-Wconversion", "-I", "csrc"]
@@ -75,8 +75,7 @@ class Target:
             for isa in self.sets
             for source in row_sources()
         ]
-        if self.module:
-            jobs += [[*command, *torch_flags(), source] for source in module_sources()]
+        jobs += [[*command, *torch_flags(), source] for source in self.module]
         return jobs
 
 
@@ -88,6 +87,15 @@ def torch_flags() -> list[str]:
     definitions = ["-DTORCH_TARGET_VERSION=0x020a000000000000", "-DPy_LIMITED_API=0x030a0000"]
     # -Wconversion is asked of the kernels' headers; here torch's types of sizes meet.
     return [*definitions, "-Wno-conversion", *(f"-isystem{folder}" for folder in folders)]
+
+
+def module_for(target: str) -> list[str]:
+    """What this machine's headers of torch and Python serve for: on Windows, Python's do not."""
+    if "macos" in target:
+        return module_sources()
+    if "windows" in target:
+        return [name for name in module_sources() if name != "csrc/module.cpp"]
+    return []
 
 
 def version_of(compiler: str) -> str:
@@ -129,7 +137,7 @@ def targets() -> list[Target]:
         zig = [sys.executable, "-m", "ziglang", "c++", "-c", "-O0", "-fno-sanitize=all"]
         quiet = ["-Wno-unused-command-line-argument"]
         here += [
-            Target(f"zig {name}", [*zig, *quiet, "-target", name], module="macos" in name)
+            Target(f"zig {name}", [*zig, *quiet, "-target", name], module=module_for(name))
             for name in ZIG_TARGETS
         ]
     return here
