@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 
 from torch import Tensor
 
+from svmf import _density_derivatives as densities
 from svmf import _derivatives as derivatives
 from svmf import _inventory as inventory
 from svmf import _slopes as slopes
@@ -32,9 +33,9 @@ _ROWS: dict[str, Derivative] = {
     "vmf_kl": derivatives.VmfKl(),
     "householder": derivatives.Householder(),
     "_householder_backward": derivatives.NoDerivative(_TWICE),
-    "vmf_log_prob": derivatives.LogProb(),
-    "spherical_cauchy_log_prob": derivatives.CauchyLogProb(),
-    "power_spherical_log_prob": derivatives.PowerLogProb(),
+    "vmf_log_prob": densities.LogProb(),
+    "spherical_cauchy_log_prob": densities.CauchyLogProb(),
+    "power_spherical_log_prob": densities.PowerLogProb(),
 }
 _SAMPLERS = (Sampler(), Sampler(has_kl=True), Sampler(has_log_ratio=True))
 

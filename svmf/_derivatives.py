@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The derivatives of the deterministic ops.
+"""The derivatives of the deterministic ops; those of densities are in svmf/_density_derivatives.py.
 
 Each is written with ops that are themselves differentiable, so that higher ones follow. Where a
 fused backward op exists it is used unless somebody differentiates the backward pass.
@@ -18,7 +18,7 @@ from svmf._torch_private import backward_is_differentiated, below_autograd
 _HALF = (torch.bfloat16, torch.float16)
 
 
-def _widen(*tensors: Tensor) -> list[Tensor]:
+def widen(*tensors: Tensor) -> list[Tensor]:
     """Half types as float32, as in the kernels: for formulas with differences."""
     return [t.float() if t.dtype in _HALF else t for t in tensors]
 
@@ -158,7 +158,7 @@ class VmfKl(Derivative):
     def _partials(self, kept: Any, with_kappa2: bool) -> tuple[Tensor, Tensor, Tensor, Any]:
         """mu1 - mu2, and the partial derivatives: the factor of that in mu1, kappa1, and, if
         wanted (a prior is often fixed), kappa2."""
-        loc1, kappa1, loc2, kappa2 = _widen(*kept)
+        loc1, kappa1, loc2, kappa2 = widen(*kept)
         dim, difference = loc1.shape[-1], loc1 - loc2
         half_square = difference.square().sum(-1) / 2
         mean1, slope1 = ops.vmf_mean_length(kappa1, dim), ops._vmf_mean_length_grad(kappa1, dim)
@@ -185,103 +185,6 @@ class VmfKl(Derivative):
             None if kappa2 is None else in_kappa2 * kappa2,
         )
         return None if total is None else total.to(kept[0].dtype)
-
-
-class LogProb(Derivative):
-    """log p = -kappa |x - mu|^2/2 + (kappa - L) - log S."""
-
-    def keep(self, inputs: tuple, outputs: Tensor) -> tuple[tuple, None]:
-        return inputs, None
-
-    def _partials(self, kept: Any) -> tuple[Tensor, Tensor, Tensor]:
-        """x - mu, kappa, and the partial derivative in kappa."""
-        value, loc, kappa = _widen(*kept)
-        difference = value - loc
-        complement = ops.vmf_mean_length_complement(kappa, loc.shape[-1])
-        return difference, kappa, complement - difference.square().sum(-1) / 2
-
-    def vjp(self, kept: tuple, value: None, needs: tuple, *grads: Any) -> tuple:
-        (grad,), dtype = grads, grads[0].dtype
-        difference, kappa, in_kappa = self._partials(kept)
-        grad_loc = ((grad * kappa).unsqueeze(-1) * difference).to(dtype)
-        return -grad_loc, grad_loc, (grad * in_kappa).to(dtype)
-
-    def jvp(self, kept: list, value: None, *tangents: Any) -> Tensor | None:
-        along_value, along_loc, along_kappa = tangents
-        difference, kappa, in_kappa = self._partials(kept)
-        total = total_of(
-            None if along_value is None else -kappa * dot(difference, along_value),
-            None if along_loc is None else kappa * dot(difference, along_loc),
-            None if along_kappa is None else in_kappa * along_kappa,
-        )
-        return None if total is None else total.to(kept[0].dtype)
-
-
-class RadialLogProb(Derivative):
-    """A log density that depends on (value, loc, parameter) through their distances; what a family
-    is, `_partials` says: the partial derivatives in value, loc and the parameter."""
-
-    def keep(self, inputs: tuple, outputs: Tensor) -> tuple[tuple, None]:
-        return inputs, None
-
-    def _partials(self, value: Tensor, loc: Tensor, kappa: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        raise NotImplementedError
-
-    def vjp(self, kept: tuple, value: None, needs: tuple, *grads: Any) -> tuple:
-        (grad,), dtype = grads, grads[0].dtype
-        in_value, in_loc, in_kappa = self._partials(*_widen(*kept))
-        column = grad.unsqueeze(-1)
-        return (
-            (column * in_value).to(dtype),
-            (column * in_loc).to(dtype),
-            (grad * in_kappa).to(dtype),
-        )
-
-    def jvp(self, kept: list, value: None, *tangents: Any) -> Tensor | None:
-        along_value, along_loc, along_kappa = tangents
-        in_value, in_loc, in_kappa = self._partials(*_widen(*kept))
-        total = total_of(
-            None if along_value is None else dot(in_value, along_value),
-            None if along_loc is None else dot(in_loc, along_loc),
-            None if along_kappa is None else in_kappa * along_kappa,
-        )
-        return None if total is None else total.to(kept[0].dtype)
-
-
-class CauchyLogProb(RadialLogProb):
-    """log p = (m-1) log((1 - rho^2)/D) - log S,  D = (1 - rho)^2 + rho |x - mu|^2."""
-
-    def _partials(self, value: Tensor, loc: Tensor, rho: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        difference, count = value - loc, loc.shape[-1] - 1
-        square, minus = difference.square().sum(-1), 1 - rho
-        distance = minus.square() + rho * square
-        in_value = (-2 * count * rho / distance).unsqueeze(-1) * difference
-        # Over a common denominator, where what is large cancels.
-        numerator = 2 * minus.square() - square * (1 + rho.square())
-        return in_value, -in_value, count * numerator / (distance * minus * (1 + rho))
-
-
-class PowerLogProb(RadialLogProb):
-    """log p = kappa log h - L - log S, with h = (1 + mu.x)/2 from the nearer pole: 1 - |x - mu|^2/4
-    or |x + mu|^2/4."""
-
-    def _partials(self, value: Tensor, loc: Tensor, kappa: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        difference, sum_ = value - loc, value + loc
-        near = difference.square().sum(-1) <= sum_.square().sum(-1)
-        quarter = torch.where(near.unsqueeze(-1), difference, sum_).square().sum(-1) / 4
-        h = torch.where(near, 1 - quarter, quarter)
-        pole = (h == 0) & (kappa == 0)  # 0 log 0 = 0
-        h = torch.where(pole, torch.ones_like(h), h)
-        sides = (
-            torch.where(near.unsqueeze(-1), -difference, sum_),
-            torch.where(near.unsqueeze(-1), difference, sum_),
-        )
-        factor = (kappa / (2 * h)).unsqueeze(-1)
-        slope = ops._power_spherical_log_partition_grad(kappa, loc.shape[-1])
-        log_h = torch.where(
-            near, torch.log1p(-torch.where(near, quarter, torch.zeros_like(h))), h.log()
-        )
-        return factor * sides[0], factor * sides[1], log_h - slope
 
 
 class Householder(Derivative):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Independent values for the tests: mpmath and one-dimensional quadrature, nothing of svmf."""
+"""Independent values for the tests: mpmath and one-dimensional quadrature, nothing of svmf; and
+rows to cluster."""
 
 import math
 from collections.abc import Callable
@@ -9,6 +10,8 @@ import numpy
 import pytest
 import torch
 from helpers.exact import directions, vmf_log_norm
+
+from svmf.distributions import VonMisesFisher
 
 
 class Exact:
@@ -53,3 +56,12 @@ def checked(values_are_checked):
 @pytest.fixture
 def exact() -> type[Exact]:
     return Exact
+
+
+@pytest.fixture(scope="module")
+def clusters() -> tuple[torch.Tensor, torch.Tensor]:
+    """Three well-separated clusters in R^5 and the cluster of each row."""
+    kappa = torch.tensor([80.0, 30.0, 200.0], dtype=torch.float64)
+    truth = VonMisesFisher(torch.eye(5, dtype=torch.float64)[:3], kappa)
+    rows = truth.sample((400,), generator=torch.Generator().manual_seed(0))
+    return rows.reshape(-1, 5), torch.arange(3).repeat(400)
