@@ -94,6 +94,7 @@ def jobs(workspace: Workspace, seeds: int, dims: Sequence[int] | None = None) ->
 
 
 Runs = dict[tuple[str, int], list[dict[str, Any]]]
+Choice = tuple[Posterior, list[dict[str, Any]]]
 
 
 def runs_of(workspace: Workspace) -> Runs:
@@ -112,7 +113,7 @@ def beside(base: list[dict[str, Any]], runs: list[dict[str, Any]]) -> list[float
     return values_of([run for run in base if run["config"]["epochs"] in allowed], "ll")
 
 
-def rows_of(found: Runs, dim: int) -> list[tuple[Posterior, list[dict[str, Any]]]]:
+def rows_of(found: Runs, dim: int) -> list[Choice]:
     return [(row, found[row.key, dim]) for row in posteriors_of(dim) if (row.key, dim) in found]
 
 
@@ -120,19 +121,34 @@ def dims_of(found: Runs) -> list[int]:
     return sorted({dim for _, dim in found})
 
 
-def candidates_of(found: Runs, dim: int) -> list[tuple[Posterior, list[dict[str, Any]]]]:
+def candidates_of(found: Runs, dim: int) -> list[Choice]:
     """The latents on spheres with the most runs: one lucky run does not choose."""
     spheres = [(row, runs) for row, runs in rows_of(found, dim) if row.key != BASE]
     most = max((len(runs) for _, runs in spheres), default=0)
     return [(row, runs) for row, runs in spheres if len(runs) == most]
 
 
-def chosen_of(found: Runs, dim: int) -> tuple[Posterior, list[dict[str, Any]]] | None:
+def ahead_of(choice: Choice, found: Runs, dim: int) -> list[str]:
+    """Titles of the spheres with fewer runs and a better validation ELBO than the choice: they have
+    to be run before the choice is final."""
+    _, chosen = choice
+    return [
+        row.title
+        for row, runs in rows_of(found, dim)
+        if row.key != BASE and len(runs) < len(chosen) and validation(runs) > validation(chosen)
+    ]
+
+
+def validation(runs: list[dict[str, Any]]) -> float:
+    return fmean(run["best_validation"] for run in runs)
+
+
+def chosen_of(found: Runs, dim: int) -> Choice | None:
     """The candidate with the best validation ELBO."""
     candidates = candidates_of(found, dim)
     if not candidates:
         return None
-    return max(candidates, key=lambda pair: fmean(run["best_validation"] for run in pair[1]))
+    return max(candidates, key=lambda pair: validation(pair[1]))
 
 
 COLUMNS = ("d", "posterior", "LL", "LL less N", "p", "ELBO", "KL", "LL by quadrature")
@@ -188,6 +204,7 @@ def choices_table(workspace: Workspace) -> str:
             continue
         posterior, runs = choice
         among = f"{len(candidates_of(found, dim))} with {counted(len(runs), 'run')}"
+        among += "".join(f"; ahead with fewer: {title}" for title in ahead_of(choice, found, dim))
         base = beside(found.get((BASE, dim), []), runs)
         values = values_of(runs, "ll")
         texts = [mean_spread(values) + cut_mark(runs), mean_spread(base)]
@@ -228,8 +245,10 @@ LL is log p(x) by importance sampling with 500 draws, at d = 2 also by quadratur
 latent space. "LL less N" is the difference of the means with Welch's 95 per cent interval, p the
 p-value of the test, against N of the same dimension and as many epochs; a single run has a bare
 difference. `s10x4` is a product of four spheres S^10, each with a concentration of its own; the
-flow is `FlowLatent` with four layers. Seconds per epoch are those of the runs, one thread each, on
-a machine that did other work as well.
+flow is `FlowLatent` with four layers. Validation chooses among the posteriors with the most runs;
+one that is ahead with fewer is named. Seconds per epoch are those of the runs, one thread each, on
+a machine that did other work as well, which made them up to ten times as long: they are no
+comparison. `python -m benchmarks.latent_step --models 10 40` measures by turns.
 """
 _GAP_NOTES = """
 At d = 2 the integral over the latent space is known, and with it what the bound and the estimate by

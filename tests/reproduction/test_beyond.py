@@ -59,7 +59,8 @@ def test_validation_chooses_and_the_test_set_judges(workspace):
     assert choice is not None
     assert choice[0].key == "s10x4", "one lucky run does not choose"
     text = beyond.render(workspace).read_text()
-    row = "| 40 | product s10x4 | 2 with 3 runs | -92.00 ± 0.10 (3)† | -90.00 ± 0.10 (3) | -2.00 ("
+    among = "2 with 3 runs; ahead with fewer: product s5x8"
+    row = f"| 40 | product s10x4 | {among} | -92.00 ± 0.10 (3)† | -90.00 ± 0.10 (3) | -2.00 ("
     assert row in text
     assert "**N**, p = " in text
     rows, _ = beyond.compare(workspace)
