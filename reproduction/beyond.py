@@ -42,7 +42,7 @@ class Posterior:
 # The splits of each dimension into spheres; those of 100 are run on demand: --dims 100.
 SPLITS = {
     2: ("s1x2",),
-    5: ("s3+s2",),
+    5: ("s3+s2", "s1x5"),
     10: ("s5x2", "s2x5"),
     20: ("s10x2", "s5x4"),
     40: ("s10x4", "s5x8", "s20x2"),
