@@ -7,11 +7,11 @@ noise passes, a kernel that has become twice as slow does not.
 """
 
 import json
-import os
 import time
 
 import pytest
 from helpers.commands import python
+from helpers.paths import TESTS
 
 import svmf
 from svmf.benchmarking.cases import Case, parse_shape
@@ -63,7 +63,7 @@ SLOW_PROGRAM = """
 import json, sys
 import torch
 sys.path.insert(0, sys.argv[1])
-from test_speed_guard import BOUNDS, ratio
+from benchmarking.test_speed_guard import BOUNDS, ratio
 torch.set_num_threads(1)
 print(json.dumps([[ratio(*case), bound] for *case, bound in (BOUNDS[i] for i in (2, 3, 8))]))
 """
@@ -72,8 +72,6 @@ print(json.dumps([[ratio(*case), bound] for *case, bound in (BOUNDS[i] for i in 
 def test_a_slower_kernel_is_seen():
     """The baseline instruction set is two to three times slower, as a real regression might be:
     beyond the bound at all of three shapes, of which noise may hide one."""
-    finished = python(
-        "-c", SLOW_PROGRAM, os.path.dirname(__file__), environment={"SVMF_CPU_ISA": "baseline"}
-    )
+    finished = python("-c", SLOW_PROGRAM, TESTS, environment={"SVMF_CPU_ISA": "baseline"})
     found = json.loads(finished.stdout)
     assert sum(measured > bound for measured, bound in found) >= 2, found
