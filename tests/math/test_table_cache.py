@@ -79,7 +79,8 @@ FORKS = """
             F.vmf_pathwise_derivative(w, kappa, m)
             m = 100 + (m - 99) % 400
 
-    threading.Thread(target=make_tables, daemon=True).start()
+    maker = threading.Thread(target=make_tables, daemon=True)
+    maker.start()
     hung = 0
     for i in range(60):
         time.sleep(0.001)
@@ -98,6 +99,7 @@ FORKS = """
         if hung:
             break
     going = False
+    maker.join()  # Python's end kills a thread in a call, which C++ takes for an abort
     sys.exit(f"a child hung after {i + 1} forks" if hung else 0)
 """
 
