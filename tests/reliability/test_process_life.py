@@ -79,15 +79,11 @@ torch.set_num_threads(2)
 loc = torch.nn.functional.normalize(torch.randn(20_000, 64), dim=-1)
 kappa = torch.full((20_000,), 20.0, requires_grad=True)
 started = threading.Barrier(DAEMONS + 1)
-def torch_work():
-    (loc * kappa.unsqueeze(-1)).exp().sum().backward()
-def svmf_work():
-    z, kl = F.vmf_rsample_kl(loc, kappa)
-    (z.sum() + kl.sum()).backward()
 def work():
     started.wait()
     while True:
-        KIND_work()
+        z, kl = F.vmf_rsample_kl(loc, kappa)
+        (z.sum() + kl.sum()).backward()
 for _ in range(DAEMONS):
     threading.Thread(target=work, daemon=True).start()
 started.wait()
@@ -99,18 +95,13 @@ print("leaving", flush=True)
 @pytest.mark.parametrize("daemons", [1, 4])
 def test_interpreter_ends_during_calls(daemons: int) -> None:
     """Daemon threads are inside an op, or between two, when the main thread leaves. The process
-    ends at once and in no other way than with torch's own ops. (Before 3.14 Python ends such
-    threads by force, which C++ may answer with std::terminate: SIGABRT after all work is done.)"""
-
-    def leave(kind: str) -> int:
-        text = LEAVING.replace("DAEMONS", str(daemons)).replace("KIND", kind)
-        done = subprocess.run(
-            program(text), capture_output=True, text=True, timeout=LIMIT, check=False
-        )
-        assert done.stdout.strip() == "leaving", done.stderr
-        return done.returncode
-
-    assert leave("svmf") in (0, leave("torch"))
+    ends at once. Before 3.14 Python ends such threads by force, which C++ may answer with
+    std::terminate, in torch's own ops too: SIGABRT after all work is done."""
+    text = LEAVING.replace("DAEMONS", str(daemons))
+    done = subprocess.run(program(text), capture_output=True, text=True, timeout=LIMIT, check=False)
+    assert done.stdout.strip() == "leaving", done.stderr
+    by_force = sys.version_info < (3, 14)
+    assert done.returncode in ((0, -signal.SIGABRT) if by_force else (0,)), done.stderr
 
 
 @pytest.fixture
