@@ -3,7 +3,8 @@
 
     python tools/tidy.py    # or make tidy
 
-Row kernels as AVX2; the module with torch's headers, if torch is there.
+Row kernels as AVX2; the module with torch's headers, if torch is there, and with it the wrappers of
+the CUDA ops, for which the stand-in of CUDA's header in tests/cuda_emulation is enough.
 """
 
 from __future__ import annotations
@@ -39,6 +40,10 @@ def commands(tidy: str) -> list[list[str]]:
     if importlib.util.find_spec("torch"):
         module = compilers.torch_flags()
         sources = set(compilers.module_sources()) - set(compilers.row_sources())
+        jobs += [[tidy, "--quiet", s, "--", *flags, *module] for s in sorted(sources)]
+        module += ["-isystemtests/cuda_emulation/include", '-DSVMF_CUDA_ARCHS=""']
+        listed = compilers.cmake_list("CMakeLists.txt", "svmf_add_cuda_ops(")
+        sources = {name for name in listed if name.endswith(".cpp")}
         jobs += [[tidy, "--quiet", s, "--", *flags, *module] for s in sorted(sources)]
     return jobs
 

@@ -13,6 +13,7 @@ from helpers.paths import PROJECT
 
 sys.path.insert(0, str(PROJECT / "tools"))
 import compilers
+import tidy
 
 OBJDUMP = shutil.which("objdump")
 CLANG = next(iter(compilers.installed("clang++")), None)
@@ -26,6 +27,12 @@ def test_sources_and_flags_are_those_of_cmake():
     assert "-mfma" in compilers.set_flags("avx2")
     assert "-mavx512vl" in compilers.set_flags("avx512")
     assert compilers.set_flags("baseline") == []
+
+
+def test_tidy_looks_at_all_sources_but_two():
+    sources = {str(p.relative_to(PROJECT)) for p in PROJECT.glob("csrc/**/*.cpp")}
+    left_out = {"csrc/testing/module.cpp", "csrc/common/build_info.cpp"}
+    assert {command[2] for command in tidy.commands("clang-tidy")} == sources - left_out
 
 
 @needs_compiler
