@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from svmf._derivatives import dot, total_of, widen
+from svmf._derivatives import dot, sum_of_rows, total_of, widen
 from svmf._dispatch import Derivative, ops
 
 
@@ -22,7 +22,7 @@ class LogProb(Derivative):
         value, loc, kappa = widen(*kept)
         difference = value - loc
         complement = ops.vmf_mean_length_complement(kappa, loc.shape[-1])
-        return difference, kappa, complement - difference.square().sum(-1) / 2
+        return difference, kappa, complement - sum_of_rows(difference.square()) / 2
 
     def vjp(self, kept: tuple, value: None, needs: tuple, *grads: Any) -> tuple:
         (grad,), dtype = grads, grads[0].dtype
@@ -77,7 +77,7 @@ class CauchyLogProb(RadialLogProb):
 
     def _partials(self, value: Tensor, loc: Tensor, rho: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         difference, count = value - loc, loc.shape[-1] - 1
-        square, minus = difference.square().sum(-1), 1 - rho
+        square, minus = sum_of_rows(difference.square()), 1 - rho
         distance = minus.square() + rho * square
         in_value = (-2 * count * rho / distance).unsqueeze(-1) * difference
         # Over a common denominator, where what is large cancels.
@@ -91,8 +91,8 @@ class PowerLogProb(RadialLogProb):
 
     def _partials(self, value: Tensor, loc: Tensor, kappa: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         difference, sum_ = value - loc, value + loc
-        near = difference.square().sum(-1) <= sum_.square().sum(-1)
-        quarter = torch.where(near.unsqueeze(-1), difference, sum_).square().sum(-1) / 4
+        near = sum_of_rows(difference.square()) <= sum_of_rows(sum_.square())
+        quarter = sum_of_rows(torch.where(near.unsqueeze(-1), difference, sum_).square()) / 4
         h = torch.where(near, 1 - quarter, quarter)
         pole = (h == 0) & (kappa == 0)  # 0 log 0 = 0
         h = torch.where(pole, torch.ones_like(h), h)

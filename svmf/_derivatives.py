@@ -23,8 +23,21 @@ def widen(*tensors: Tensor) -> list[Tensor]:
     return [t.float() if t.dtype in _HALF else t for t in tensors]
 
 
+# Of this many elements on, torch splits the sum of a single row among its threads.
+_SPLIT = 32768
+
+
+def sum_of_rows(terms: Tensor) -> Tensor:
+    """The sum over the last dimension, with bits that depend on the row alone: neither on how the
+    rows lie in memory nor on the number of threads, which is why a long row is summed twice."""
+    terms = terms.contiguous()
+    if terms.numel() != terms.shape[-1] or terms.numel() < _SPLIT:
+        return terms.sum(-1)
+    return terms.expand(2, *terms.shape).sum(-1)[0]
+
+
 def dot(a: Tensor, b: Tensor) -> Tensor:
-    return (a * b).sum(-1)
+    return sum_of_rows(a * b)
 
 
 def total_of(*terms: Tensor | None) -> Tensor | None:
@@ -160,7 +173,7 @@ class VmfKl(Derivative):
         wanted (a prior is often fixed), kappa2."""
         loc1, kappa1, loc2, kappa2 = widen(*kept)
         dim, difference = loc1.shape[-1], loc1 - loc2
-        half_square = difference.square().sum(-1) / 2
+        half_square = sum_of_rows(difference.square()) / 2
         mean1, slope1 = ops.vmf_mean_length(kappa1, dim), ops._vmf_mean_length_grad(kappa1, dim)
         in_kappa1 = slope1 * (kappa1 - kappa2 + kappa2 * half_square)
         in_kappa2 = None
@@ -196,7 +209,7 @@ class Householder(Derivative):
     def _parts(self, x: Tensor, loc: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """u, 2/(u.u) and c."""
         u = torch.cat((1 - loc[..., :1], -loc[..., 1:]), dim=-1)  # not in place, for linearize
-        uu = u.square().sum(-1, keepdim=True)
+        uu = sum_of_rows(u.square()).unsqueeze(-1)
         factor = torch.where(uu == 0, torch.zeros_like(uu), 2 / torch.where(uu == 0, 1, uu))
         return u, factor, factor * dot(u, x).unsqueeze(-1)
 

@@ -91,10 +91,14 @@ class StereographicTransform(Transform):
 
     def _inverse(self, y: Tensor) -> Tensor:
         first, rest = y[..., :1], y[..., 1:]
-        # 1 + first, which cancels on the half of the sphere around -e1, is |rest|^2 / (1 - first).
+        # 1 + first, which cancels on the half of the sphere around -e1, is |rest|^2 / (1 - first);
+        # the square of a short rest has no place in its type, that of rest / largest has.
         cancels = first < 0
+        largest = rest.detach().abs().amax(-1, keepdim=True)
+        scale = torch.where(cancels & (largest > 0), largest, 1.0)
+        rest = rest / scale
         towards = rest.square().sum(-1, keepdim=True) / (1 - torch.where(cancels, first, 0.0))
-        return rest / torch.where(cancels, towards, 1 + first)
+        return rest / torch.where(cancels, towards * scale, 1 + first)
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         largest = x.detach().abs().amax(-1).clamp(min=1)

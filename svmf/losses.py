@@ -13,7 +13,8 @@ from torch.distributions import Distribution
 
 from svmf import functional as F
 from svmf._direction import direction
-from svmf._sphere import unit_and_length
+from svmf._sphere import log_sphere_area, unit_and_length
+from svmf.distributions._checks import common_batch
 from svmf.distributions._data import unit_vectors
 
 __all__ = [
@@ -27,8 +28,11 @@ __all__ = [
 
 # The concentrations that the functions hold for in float32.
 _LARGEST = 1e6
-# Stands for a prediction of length 0, which has no direction; its gradient is that of length 0.
-_TINY = 1e-12
+# Stands for the length of shorter predictions, which may have no direction; the loss and its
+# derivatives are those of length 0.
+_TINY = 1e-15
+# torch leaves labels of this value out of a loss, but not out of a mean: none is left out here.
+_NO_CLASS = -(2**62)
 
 
 def vmf_nll_loss(
@@ -58,24 +62,42 @@ def vmf_nll_loss(
     """
     name = "vmf_nll_loss"
     check = Distribution._validate_args if validate_args is None else validate_args
+    _check_vectors(name, prediction=prediction, target=target)
+    common_batch(name, prediction.shape[:-1], target.shape[:-1])
     target = _directions(target, name, "target", normalize, check)
     if concentration is None:
-        prediction = _widened(prediction)
-        target = target.to(torch.promote_types(target.dtype, prediction.dtype))
-        prediction = prediction.to(target.dtype)
-        zero = (prediction == 0).all(-1, keepdim=True)
-        prediction = torch.where(zero, prediction + _TINY * target, prediction)
-        loc, length = unit_and_length(prediction)
-        concentration = length.squeeze(-1)
-    else:
-        loc = _directions(prediction, name, "prediction", normalize, check)
-        concentration = _widened(concentration)
-        if concentration.dim() == loc.dim() and concentration.shape[-1] == 1:
-            concentration = concentration.squeeze(-1)
-        dtype = torch.promote_types(target.dtype, loc.dtype)
-        dtype = torch.promote_types(dtype, concentration.dtype)
-        target, loc, concentration = target.to(dtype), loc.to(dtype), concentration.to(dtype)
+        return _reduce(_nll_of_vectors(_widened(prediction), target), reduction, name)
+    _check_real(name, concentration=concentration)
+    loc = _directions(prediction, name, "prediction", normalize, check)
+    concentration = _widened(concentration)
+    if concentration.dim() == loc.dim() and concentration.shape[-1] == 1:
+        concentration = concentration.squeeze(-1)
+    dtype = torch.promote_types(target.dtype, loc.dtype)
+    dtype = torch.promote_types(dtype, concentration.dtype)
+    target, loc, concentration = target.to(dtype), loc.to(dtype), concentration.to(dtype)
     return _reduce(-F.vmf_log_prob(target, loc, concentration), reduction, name)
+
+
+def _nll_of_vectors(prediction: Tensor, target: Tensor) -> Tensor:
+    """-log p for kappa mu = `prediction`.
+
+    The second derivatives of the two terms of -log p grow as 1/kappa where kappa is small, and
+    cancel. So there it is L(kappa) - prediction.target + log S, neither of whose terms does.
+    """
+    dtype = torch.promote_types(target.dtype, prediction.dtype)
+    prediction, target = torch.broadcast_tensors(prediction.to(dtype), target.to(dtype))
+    largest = prediction.detach().abs().amax(-1, keepdim=True)
+    prediction = torch.where(largest < _TINY, prediction + _TINY * target, prediction)
+    inside = torch.linalg.vector_norm(prediction.detach(), dim=-1, keepdim=True) < 1
+    # Each formula has the target in the place of what the other one takes.
+    loc, length = unit_and_length(torch.where(inside, target, prediction))
+    far = -F.vmf_log_prob(target, loc, length.squeeze(-1))
+    short = torch.where(inside, prediction, target)
+    kappa, m = unit_and_length(short)[1].squeeze(-1), target.shape[-1]
+    # The last term, zero on the sphere, gives the gradient in `target` the same radial part.
+    radial = kappa.detach() * (target.square().sum(-1) - 1) / 2
+    near = F.vmf_log_partition(kappa, m) - (short * target).sum(-1) + log_sphere_area(m) + radial
+    return torch.where(inside.squeeze(-1), near, far)
 
 
 class VonMisesFisherNLLLoss(nn.Module):
@@ -130,6 +152,7 @@ class VonMisesFisherHead(nn.Module):
 
     def __init__(self, in_features: int, dim: int) -> None:
         super().__init__()
+        _check_sizes("VonMisesFisherHead", "dim", dim)
         self.dim = dim
         self.direction = nn.Linear(in_features, dim)
         self.scale = nn.Linear(in_features, 1)
@@ -162,6 +185,7 @@ def vmf_class_logits(
     `concentrations` [c] or one for all. Their softmax is the posterior of the classes. A vector of
     zeros points along the first axis, with a bounded gradient.
     """
+    _check_classes("vmf_class_logits", features, prototypes, concentrations)
     x = direction(_widened(features))
     dtype = x.dtype
     loc = direction(_widened(prototypes).to(dtype))
@@ -189,14 +213,21 @@ def vmf_classification_loss(
     `likelihood` the concentrations approach those of the classes, as the second term is the log
     density.
     """
-    logits = vmf_class_logits(features, prototypes, concentrations, log_prior).flatten(0, -2)
-    target = target.flatten()
+    name = "vmf_classification_loss"
+    _check_classes(name, features, prototypes, concentrations)
+    if target.shape != features.shape[:-1]:
+        raise ValueError(
+            f"{name}: expected `target` of shape {list(features.shape[:-1])}, one class for each "
+            f"of `features`, got shape {list(target.shape)}"
+        )
+    logits = vmf_class_logits(features, prototypes, concentrations, log_prior)
+    logits, target = logits.reshape(-1, prototypes.shape[0]), target.flatten()
     loss = nn.functional.cross_entropy(
-        logits, target, label_smoothing=label_smoothing, reduction="none"
+        logits, target, label_smoothing=label_smoothing, reduction="none", ignore_index=_NO_CLASS
     )
     if likelihood:
         loss = loss - likelihood * logits.gather(-1, target[:, None]).squeeze(-1)
-    return _reduce(loss, reduction, "vmf_classification_loss")
+    return _reduce(loss, reduction, name)
 
 
 class VonMisesFisherClassifier(nn.Module):
@@ -226,6 +257,7 @@ class VonMisesFisherClassifier(nn.Module):
         shared: bool = False,
     ) -> None:
         super().__init__()
+        _check_sizes("VonMisesFisherClassifier", "in_features", in_features)
         if not 0 < concentration <= _LARGEST:
             raise ValueError(
                 "VonMisesFisherClassifier: expected `concentration` > 0 and at most 1e6, "
@@ -255,6 +287,43 @@ class VonMisesFisherClassifier(nn.Module):
         classes, features = self.prototypes.shape
         shared = self.scale.numel() != classes
         return f"in_features={features}, num_classes={classes}, shared={shared}"
+
+
+def _check_real(name: str, **arguments: Tensor) -> None:
+    for argument, value in arguments.items():
+        if not isinstance(value, Tensor) or not value.is_floating_point():
+            got = value.dtype if isinstance(value, Tensor) else type(value).__name__
+            raise TypeError(
+                f"{name}: expected `{argument}` to be a tensor of a floating type, got {got}"
+            )
+        if value.layout != torch.strided:
+            raise TypeError(f"{name}: expected `{argument}` to be dense, got {value.layout}")
+
+
+def _check_vectors(name: str, **arguments: Tensor) -> None:
+    """Raises unless both arguments hold vectors of one R^m."""
+    _check_real(name, **arguments)
+    first, second = arguments.values()
+    if first.dim() < 1 or first.shape[-1:] != second.shape[-1:] or first.shape[-1] < 2:
+        raise ValueError(
+            f"{name}: expected {' and '.join(f'`{argument}`' for argument in arguments)} of shape "
+            f"[..., m] with one m of at least 2, got {list(first.shape)} and {list(second.shape)}"
+        )
+
+
+def _check_sizes(name: str, argument: str, m: int) -> None:
+    if m < 2:
+        raise ValueError(f"{name}: expected `{argument}` of at least 2, got {m}")
+
+
+def _check_classes(name: str, features: Tensor, prototypes: Tensor, concentrations: Tensor) -> None:
+    _check_vectors(name, features=features, prototypes=prototypes)
+    _check_real(name, concentrations=concentrations)
+    if prototypes.dim() != 2 or concentrations.shape not in ((), (1,), prototypes.shape[:1]):
+        raise ValueError(
+            f"{name}: expected `prototypes` of shape [c, m] and `concentrations` of shape [c], [1] "
+            f"or [], got {list(prototypes.shape)} and {list(concentrations.shape)}"
+        )
 
 
 def _widened(value: Tensor) -> Tensor:

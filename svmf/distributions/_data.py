@@ -29,6 +29,8 @@ def as_tensor(value: Any, *, name: str, argument: str = "value") -> Tensor:
         raise TypeError(
             f"{name}: expected `{argument}` to be a tensor of a floating type, got {value.dtype}"
         )
+    if value.layout != torch.strided:
+        raise TypeError(f"{name}: expected `{argument}` to be dense, got {value.layout}")
     return value
 
 
@@ -41,7 +43,7 @@ def _array_as_tensor(value: Any, *, name: str, argument: str) -> Tensor:
     if array.dtype not in (numpy.float64, numpy.float32, numpy.float16):
         try:
             array = array.astype(numpy.float64)
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             raise ValueError(f"{name}: expected `{argument}` to hold numbers: {error}") from None
     if not array.flags.writeable or any(step < 0 for step in array.strides):
         array = array.copy()  # torch shares the memory of arrays that it may write to

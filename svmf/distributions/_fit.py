@@ -50,10 +50,12 @@ def _weighted_mean(value: Tensor, weights: Tensor, name: str) -> Tensor:
             f"{name}: expected `weights` of shape {list(value.shape[:1])} or "
             f"{list(value.shape[:-1])}, got {list(weights.shape)}"
         )
-    weights = weights.to(device=value.device, dtype=torch.float64)
+    if not are_weights(weights):
+        raise ValueError(f"{name}: expected finite `weights` >= 0")
+    weights = scaled_weights(weights, value.device)
     total = weights.sum(0)
-    if not bool((total > 0).all()) or bool((weights < 0).any()):
-        raise ValueError(f"{name}: expected `weights` >= 0 with a positive sum")
+    if not bool((total > 0).all()):
+        raise ValueError(f"{name}: expected `weights` with a positive sum")
     if weights.dim() == 1 and value.dim() > 2:
         weights = weights.reshape(-1, *[1] * (value.dim() - 2))
     rows = max(1, _CHUNK_ELEMENTS // max(1, value[0].numel()))
@@ -62,11 +64,24 @@ def _weighted_mean(value: Tensor, weights: Tensor, name: str) -> Tensor:
     return summed / total.unsqueeze(-1)
 
 
+def are_weights(weights: Tensor) -> bool:
+    real = not weights.is_complex()
+    return real and bool((weights >= 0).all() & weights.isfinite().all())
+
+
+def scaled_weights(weights: Tensor, device: torch.device) -> Tensor:
+    """In float64 and, where sums or squares would have no place in it, relative to the largest."""
+    weights = weights.to(device=device, dtype=torch.float64)
+    largest = weights.amax(0)
+    usual = (largest == 0) | ((largest > 1e-100) & (largest < 1e100))
+    return weights / torch.where(usual, 1.0, largest)
+
+
 def effective_count(value: Tensor, weights: Tensor | None) -> Tensor:
     """(sum of weights)^2 / (sum of their squares): n for equal weights, whatever their scale."""
     if weights is None:
         return torch.tensor(float(value.shape[0]), dtype=torch.float64, device=value.device)
-    weights = weights.to(device=value.device, dtype=torch.float64)
+    weights = scaled_weights(weights, value.device)
     return weights.sum(0).square() / weights.square().sum(0)
 
 

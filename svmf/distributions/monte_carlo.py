@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The KL divergence of two distributions by samples, where no closed form is registered."""
 
-from typing import NamedTuple
+from typing import NamedTuple, SupportsIndex
 
 import torch
 from torch import Generator, Tensor
@@ -36,8 +36,10 @@ def kl_monte_carlo(
     >>> bool(kl.error < 0.01)
     True
     """
-    if samples < 2:
-        raise ValueError(f"kl_monte_carlo: expected `samples` of at least 2, got {samples}")
+    if not isinstance(samples, SupportsIndex) or samples.__index__() < 2:
+        raise ValueError(
+            f"kl_monte_carlo: expected a whole number `samples` of at least 2, got {samples}"
+        )
     if p.event_shape != q.event_shape:
         raise ValueError(
             "kl_monte_carlo: expected distributions on the same sphere, got event shapes "

@@ -6,7 +6,7 @@ from typing import Any
 
 from torch import Tensor
 
-from svmf.mixture.estimator import Estimator
+from svmf.mixture.estimator import Estimator, number
 from svmf.mixture.model import Model
 from svmf.mixture.rows import Rows
 from svmf.mixture.seeding import generator_from
@@ -45,7 +45,7 @@ class Alternation(Estimator):
             self._expect_whole(name)
         if self.batch_size is not None:
             self._expect_whole("batch_size")
-        self._expect(self.tol >= 0, "tol", ">= 0")
+        self._expect(number(self.tol) >= 0, "tol", ">= 0")
 
     def _random_state(self) -> Any:
         return self.random_state

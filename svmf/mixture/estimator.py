@@ -6,6 +6,7 @@ GridSearchCV work. Results follow the data: tensors for tensors, NumPy arrays fo
 """
 
 import inspect
+import math
 import sys
 from typing import Any, TypeVar
 
@@ -13,6 +14,7 @@ import torch
 from torch import Tensor
 
 from svmf.distributions._data import as_tensor
+from svmf.distributions._fit import are_weights, scaled_weights
 from svmf.mixture.rows import Rows, SparseRows, read_rows
 
 Self = TypeVar("Self", bound="Estimator")
@@ -134,18 +136,25 @@ class Estimator:
         n, name = rows.shape[0], f"{type(self).__name__}.fit"
         if not isinstance(sample_weight, Tensor):
             sample_weight = as_tensor(sample_weight, name=name, argument="sample_weight")
-        weight = sample_weight.to(device=rows.device, dtype=torch.float64)
-        if weight.dim() == 0:
-            weight = weight.expand(n)
+        weight = sample_weight.expand(n) if sample_weight.dim() == 0 else sample_weight
         if weight.shape != (n,):
             raise ValueError(
                 f"{name}: expected `sample_weight` of shape [{n}], got {list(weight.shape)}"
             )
-        if not bool((weight >= 0).all()) or not bool(0 < weight.sum() < torch.inf):
+        if not are_weights(weight) or not bool((weight > 0).any()):
             raise ValueError(
-                f"{name}: expected `sample_weight` >= 0 with a finite sum that is not zero"
+                f"{name}: expected `sample_weight` >= 0, finite, with a sum that is not zero"
             )
+        weight = scaled_weights(weight, rows.device)
         return weight * (n / weight.sum())
+
+
+def number(value: Any) -> float:
+    """A parameter as a number; nan, which fulfils no condition, if it is none."""
+    try:
+        return math.nan if isinstance(value, str) else float(value)
+    except (TypeError, ValueError, RuntimeError):
+        return math.nan
 
 
 def like_data(result: Tensor, X: Any) -> Any:

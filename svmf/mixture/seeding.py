@@ -2,6 +2,7 @@
 """Where estimators start: the random numbers, and k-means++ on the sphere."""
 
 import math
+import operator
 from typing import Any
 
 import torch
@@ -27,8 +28,8 @@ def generator_from(random_state: Any, device: torch.device) -> Generator:
         seed = int(random_state.randint(2**31 - 1))
     else:
         try:
-            seed = int(random_state)
-        except (TypeError, ValueError):
+            seed = operator.index(random_state)
+        except TypeError:
             raise TypeError(
                 "expected `random_state` to be None, a whole number or a generator, got "
                 f"{type(random_state).__name__}"

@@ -7,7 +7,7 @@ distributions", JMLR 6 (2005) 1345; with the exact maximum-likelihood concentrat
 
 import math
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, SupportsIndex
 
 import torch
 from torch import Tensor
@@ -17,7 +17,7 @@ from svmf import functional as F
 from svmf.distributions import VonMisesFisher
 from svmf.mixture.alternation import Alternation
 from svmf.mixture.components import Components, maximised
-from svmf.mixture.estimator import in_chunks, like_data
+from svmf.mixture.estimator import in_chunks, like_data, number
 from svmf.mixture.model import Model
 from svmf.mixture.rows import Rows
 from svmf.mixture.seeding import Directions, draw, generator_from, seeds_for
@@ -185,6 +185,11 @@ class VonMisesFisherMixture(Alternation):
     def sample(self, n_samples: int = 1) -> tuple[Tensor, Tensor]:
         """`n_samples` draws [n, m] and the component [n] that each came from."""
         parameters = self._fitted()
+        if not isinstance(n_samples, SupportsIndex) or n_samples.__index__() < 0:
+            raise ValueError(
+                "VonMisesFisherMixture.sample: expected a whole number `n_samples` >= 0, "
+                f"got {n_samples!r}"
+            )
         generator = generator_from(self._random_state(), parameters.locs.device)
         component = draw(parameters.weights.double(), n_samples, generator)
         locs, concentrations = parameters.locs[component], parameters.concentrations[component]
@@ -246,7 +251,7 @@ class VonMisesFisherMixture(Alternation):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        bound = self.max_concentration
+        bound = number(self.max_concentration)
         self._expect(0 < bound <= 1e10, "max_concentration", "> 0 and at most 1e10")
         known = ("own", "shared")
         self._expect(self.concentration in known, "concentration", 'to be "own" or "shared"')

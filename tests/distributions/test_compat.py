@@ -88,6 +88,8 @@ def test_signatures(exact):
     assert p.sample().shape == (3,)
     assert p.sample(4).shape == p.sample(torch.Size([4])).shape == (4, 3)
     assert p.expand((2,)).sample().shape == (2, 3)
+    assert p.entropy().shape == (1,)
+    assert p.expand((2,)).entropy().shape == (2,)
     assert kl_divergence(q, p).shape == (5,)
     expected = exact.log_area(3) - q.entropy()
     torch.testing.assert_close(kl_divergence(q, p), expected)

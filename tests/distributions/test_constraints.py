@@ -52,6 +52,21 @@ def test_biject_to_is_stereographic(exact, dim):
     torch.testing.assert_close(transform.log_abs_det_jacobian(u, z), by_hand)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "length"),
+    [(torch.float32, 1e19), (torch.float32, 1e37), (torch.float64, 1e160), (torch.float64, 1e300)],
+)
+def test_stereographic_inverse_where_squares_have_no_place(dtype, length):
+    transform = StereographicTransform()
+    u = (torch.tensor([[0.3, -0.9, 0.0], [1.0, 0.0, 0.0]], dtype=torch.float64) * length).to(dtype)
+    y = transform(u)
+    back = transform._inverse(y.requires_grad_())  # transform.inv(y) remembers u
+    torch.testing.assert_close(back, u, rtol=1e-5, atol=0)
+    pole = torch.eye(4, dtype=dtype)[:1].requires_grad_()
+    (slope,) = torch.autograd.grad(transform._inverse(pole).sum(), pole)
+    torch.testing.assert_close(slope, torch.tensor([[0, 0.5, 0.5, 0.5]], dtype=dtype))
+
+
 def test_stereographic_inverse_near_the_missing_point():
     transform = StereographicTransform()
     u = torch.tensor([[1e6, 2e6]], dtype=torch.float64)

@@ -73,6 +73,20 @@ def test_degenerate_data(exact):
     torch.testing.assert_close(single.loc, same[0])
 
 
+@pytest.mark.parametrize("scale", [5e-324, 1e-200, 1e200, 1e308])
+@pytest.mark.parametrize("bias_correction", [False, True])
+def test_the_scale_of_weights_does_not_matter(exact, scale, bias_correction):
+    """Sums of 1e308 and squares of 1e200 or 1e-200 have no place in float64."""
+    data = torch.nn.functional.normalize(exact.directions(6, 3) + 1, dim=-1)
+    weights = torch.tensor([1.0, 0.0, 1.0, 1.0, 0.0, 1.0], dtype=torch.float64)
+    fits = [
+        VonMisesFisher.fit(data, w, bias_correction=bias_correction)
+        for w in (weights, scale * weights)
+    ]
+    torch.testing.assert_close(fits[1].concentration, fits[0].concentration)
+    torch.testing.assert_close(fits[1].loc, fits[0].loc)
+
+
 def test_gradient_reaches_the_data(exact):
     data = torch.nn.functional.normalize(exact.directions(6, 3) + 1, dim=-1).requires_grad_()
     assert torch.autograd.gradcheck(lambda x: VonMisesFisher.fit(x).concentration, data)
@@ -88,7 +102,11 @@ def test_gradient_reaches_the_data(exact):
         (ValueError, torch.ones(3), None, r"`value` of shape \[n, ..., m\].*\[3\]"),
         (ValueError, torch.ones(0, 3), None, r"n >= 1.*\[0, 3\]"),
         (ValueError, torch.eye(3), torch.ones(2), r"`weights` of shape \[3\].*\[2\]"),
-        (ValueError, torch.eye(3), -torch.ones(3), "`weights` >= 0"),
+        (ValueError, torch.eye(3), -torch.ones(3), "finite `weights` >= 0"),
+        (ValueError, torch.eye(3), torch.full((3,), torch.inf), "finite `weights` >= 0"),
+        (ValueError, torch.eye(3), 1j * torch.ones(3), "finite `weights` >= 0"),
+        (ValueError, {"x": 1}, None, "`value` to hold numbers"),
+        (TypeError, torch.eye(3).to_sparse(), None, "`value` to be dense"),
         (ValueError, torch.eye(3), torch.zeros(3), "positive sum"),
     ],
 )

@@ -211,8 +211,9 @@ def test_estimate_against_quadrature_on_the_circle(exact, first):
 
 def test_estimate_refuses_what_it_cannot_do(exact):
     p = VonMisesFisher(exact.directions(3), 1.0)
-    with pytest.raises(ValueError, match="`samples` of at least 2, got 1"):
-        kl_monte_carlo(p, p, 1)
+    for wrong in (1, 0, 2.5, torch.inf, "many", None):
+        with pytest.raises(ValueError, match=f"whole number `samples` of at least 2, got {wrong}"):
+            kl_monte_carlo(p, p, wrong)
     with pytest.raises(ValueError, match="event shapes"):
         kl_monte_carlo(p, HypersphericalUniform(4))
 

@@ -130,6 +130,41 @@ def test_counts_are_checked(name, number):
         VonMisesFisherMixture(**{name: number}).fit(torch.eye(3))
 
 
+@pytest.mark.parametrize("wrong", ["0.1", None, [], torch.ones(2), math.nan, -1.0])
+@pytest.mark.parametrize("name", ["tol", "max_concentration"])
+def test_numbers_are_checked(name, wrong):
+    with pytest.raises(ValueError, match=f"VonMisesFisherMixture: expected `{name}` >"):
+        VonMisesFisherMixture(**{name: wrong}).fit(torch.eye(3))
+
+
+@pytest.mark.parametrize("state", [2.5, math.nan, math.inf, "3", []])
+def test_a_random_state_is_whole(state):
+    with pytest.raises(TypeError, match="`random_state` to be None, a whole number"):
+        VonMisesFisherMixture(random_state=state).fit(torch.eye(3))
+
+
+@pytest.mark.parametrize("count", [-1, 2.5, None, "many"])
+def test_the_number_of_draws_is_checked(count):
+    with pytest.raises(ValueError, match="sample: expected a whole number `n_samples` >= 0"):
+        VonMisesFisherMixture().fit(torch.eye(3)).sample(count)
+
+
+@pytest.mark.parametrize("scale", [5e-324, 1e-310, 1e300])
+def test_the_scale_of_weights_does_not_matter(clusters, scale):
+    weight = torch.arange(len(clusters[0]), dtype=torch.float64) % 3
+    fits = [
+        VonMisesFisherMixture(3, random_state=1).fit(clusters[0], sample_weight=w)
+        for w in (weight, scale * weight)
+    ]
+    torch.testing.assert_close(fits[1].concentrations_, fits[0].concentrations_)
+
+
+@pytest.mark.parametrize("wrong", [1j, math.inf, math.nan, -1.0, 0.0])
+def test_weights_are_checked(wrong):
+    with pytest.raises(ValueError, match="`sample_weight` >= 0, finite"):
+        VonMisesFisherMixture().fit(torch.eye(3), sample_weight=wrong * torch.ones(3))
+
+
 @pytest.mark.parametrize("bound", [math.inf, math.nan, -1.0, 0.0, 1e11])
 def test_concentration_bound_is_checked(bound):
     with pytest.raises(ValueError, match="`max_concentration` > 0 and at most 1e10"):

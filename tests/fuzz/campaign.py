@@ -24,6 +24,7 @@ LANES = {
     "derivatives": (40, "fuzz.derivative_calls", "random_derivative"),
     "latents": (10, "fuzz.model_calls", "random_latent"),
     "products": (10, "fuzz.model_calls", "random_product"),
+    "losses": (20, "fuzz.loss_calls", "random_loss"),
     "mixtures": (5, "fuzz.model_calls", "random_mixture"),
     "pickles": (30, "fuzz.pickle_files", "random_pickle_file"),
     "graphs": (20, "fuzz.data_files", "random_graph_file"),

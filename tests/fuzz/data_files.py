@@ -56,8 +56,8 @@ def other_array(chance: Chance, honest: np.ndarray) -> np.ndarray:
             return np.zeros((chance.pick((0, 1, 3, 200_000)), chance.pick((0, 1, 2))), honest.dtype)
     changed = honest.copy()
     wild = (0, 1, -1, 39, 40, 2**31 - 1, -(2**31), math.nan, math.inf)
-    value = chance.pick(wild if changed.dtype.kind == "f" else wild[:-2])
-    changed.reshape(-1)[chance.random.randrange(changed.size)] = value
+    value = np.array(chance.pick(wild if changed.dtype.kind == "f" else wild[:-2]))
+    changed.reshape(-1)[chance.random.randrange(changed.size)] = value.astype(changed.dtype)
     return changed
 
 

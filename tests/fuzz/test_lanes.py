@@ -241,6 +241,43 @@ def factors_in_another_order(patch: Patch) -> None:
     patch.setattr(product._Group, "blocks", blocks)
 
 
+def losses_by_one_formula(patch: Patch) -> None:
+    """Second derivatives of short predictions cancel."""
+    from svmf import losses
+
+    def nll(prediction: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+        zero = (prediction == 0).all(-1, keepdim=True)
+        loc, length = losses.unit_and_length(torch.where(zero, 1e-12 * target, prediction))
+        return -F.vmf_log_prob(target, loc, length.squeeze(-1))
+
+    patch.setattr(losses, "_nll_of_vectors", nll)
+
+
+def labels_in_any_shape(patch: Patch) -> None:
+    from svmf import losses
+
+    right = losses.vmf_classification_loss
+
+    def loss(features: torch.Tensor, target: torch.Tensor, *rest: Any, **options: Any) -> Any:
+        fits = target.numel() == features[..., 0].numel()
+        given = target.reshape(features.shape[:-1]) if fits else target
+        return right(features, given, *rest, **options)
+
+    patch.setattr(losses, "vmf_classification_loss", loss)
+
+
+def squares_of_what_is_short(patch: Patch) -> None:
+    """The inverse of the stereographic projection next to the point that it misses."""
+    from svmf.constraints import StereographicTransform
+
+    def inverse(_: Any, y: torch.Tensor) -> torch.Tensor:
+        first, rest = y[..., :1], y[..., 1:]
+        towards = rest.square().sum(-1, keepdim=True) / (1 - first)
+        return rest / torch.where(first < 0, towards, 1 + first)
+
+    patch.setattr(StereographicTransform, "_inverse", inverse)
+
+
 PLANTED: list[tuple[str, Callable[[Patch], None], int]] = [
     ("pickles", tuples_of_anything, 300),
     ("pickles", lists_of_anything, 300),
@@ -267,6 +304,9 @@ PLANTED: list[tuple[str, Callable[[Patch], None], int]] = [
     ("distributions", shapes_left_to_torch, 600),
     ("flows", flow_without_its_area, 30),
     ("products", factors_in_another_order, 30),
+    ("losses", losses_by_one_formula, 100),
+    ("losses", labels_in_any_shape, 300),
+    ("losses", squares_of_what_is_short, 300),
 ]
 
 

@@ -48,6 +48,28 @@ def test_a_prediction_of_zero_has_the_gradient_of_zero(dtype):
     torch.testing.assert_close(gradient, -target, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.parametrize("length", [0.0, 1e-45, 1e-30, 1e-19, 1e-12, 1e-3])
+def test_second_derivatives_of_short_predictions(length, dtype):
+    """The Hessian at 0 is that of the log partition, I / m; its two terms alone grow as 1/|v|."""
+    vector, target = (length * directions(5)).to(dtype), directions(5, seed=1).to(dtype)
+    hessian = torch.autograd.functional.hessian(lambda v: vmf_nll_loss(v, target), vector)
+    torch.testing.assert_close(hessian, torch.eye(5, dtype=dtype) / 5, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("length", [0.99, 1.01])
+def test_both_formulas_agree_where_they_meet(length):
+    """In values and in gradients, also in a target that leaves the sphere."""
+    vector, target = (length * directions(5)).requires_grad_(), directions(5, seed=1)
+    target.requires_grad_()
+    loss = vmf_nll_loss(vector, target)
+    mu, kappa = vector / vector.norm(), vector.norm()
+    again = -torch.ops.svmf.vmf_log_prob(target, mu, kappa)
+    torch.testing.assert_close(loss, again)
+    ours = torch.autograd.grad(loss, (vector, target))
+    torch.testing.assert_close(ours, torch.autograd.grad(again, (vector, target)))
+
+
 @pytest.mark.parametrize("length", [1e-30, 1e-20, 1e-15, 1e20, 1e30])
 def test_vectors_whose_squares_have_no_place_in_float32(length):
     """The direction of a row does not depend on its length, and its gradient is finite."""
@@ -230,11 +252,41 @@ def test_compile(kind):
         (lambda x: vmf_nll_loss(2 * x, x, x[:, 0].abs()), "`prediction`.*norm 2"),
         (lambda x: vmf_nll_loss(x, x, reduction="max"), '"sum" or "none", got \'max\''),
         (lambda x: VonMisesFisherClassifier(3, 2, concentration=0), "`concentration` > 0"),
+        (lambda x: VonMisesFisherClassifier(1, 2), "`in_features` of at least 2, got 1"),
+        (lambda x: VonMisesFisherHead(3, 1), "VonMisesFisherHead: expected `dim` of at least 2"),
+        (lambda x: vmf_nll_loss(x, directions(4, 5)), r"one m of at least 2, got \[4, 3\] and"),
+        (lambda x: vmf_nll_loss(x, x[:3]), "vmf_nll_loss: expected batch shapes that broadcast"),
+        (lambda x: vmf_class_logits(x, x[0], x[0]), r"`prototypes` of shape \[c, m\]"),
+        (lambda x: vmf_class_logits(x, x, x[:, :1]), r"`concentrations` of shape \[c\], \[1\]"),
+        (lambda x: vmf_class_logits(x, directions(4, 5), x[:, 0]), "`prototypes` of shape"),
+        (lambda x: loss_of_labels(x, torch.zeros(2, 3)), r"`target` of shape \[3, 2\], one class"),
     ],
 )
 def test_mistakes(call, message):
     with pytest.raises(ValueError, match=message):
         call(directions(4, 3))
+
+
+def loss_of_labels(x, labels):
+    """Of features [3, 2, m], in classes of one concentration."""
+    return vmf_classification_loss(x[:3, None].expand(3, 2, 3), labels.long(), x, x[0, 0].abs())
+
+
+@pytest.mark.parametrize("argument", ["prediction", "target", "concentration"])
+@pytest.mark.parametrize(
+    "wrong", [1.0, [1.0], torch.ones(3, dtype=torch.int64), 1j * torch.ones(3)]
+)
+def test_arguments_that_are_no_real_tensors(argument, wrong):
+    given = {"prediction": directions(3), "target": directions(3), "concentration": torch.ones(())}
+    with pytest.raises(TypeError, match=f"vmf_nll_loss: expected `{argument}` to be a tensor of"):
+        vmf_nll_loss(**{**given, argument: wrong})
+
+
+def test_a_label_that_names_no_class_is_an_error():
+    """torch would leave out -100, and still count it in the mean."""
+    x, labels = directions(4, 3), torch.tensor([[0, 1], [2, 3], [0, -100]])
+    with pytest.raises(IndexError, match="-100 is out of bounds"):
+        loss_of_labels(x, labels)
 
 
 def test_checks_can_be_left_out_or_mended():

@@ -6,9 +6,12 @@ import math
 
 import pytest
 import torch
-from helpers.op_cases import CASES, DIFFERENTIABLE, Case
+from helpers.op_cases import CASES, DIFFERENTIABLE, Case, directions
 
 import svmf.functional as F
+from svmf import _inventory as inventory
+
+OF_ROWS = [op for op in inventory.OF_ROWS if inventory.is_public(op.name)]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -108,3 +111,38 @@ def test_gradient_of_a_bad_value_stays_in_its_row(case: Case) -> None:
     for ours, clean_grad in zip(grads, expected, strict=True):
         assert torch.equal(ours[others], clean_grad[others])
         assert ours[4].isnan().any()
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
+@pytest.mark.parametrize("op", OF_ROWS, ids=lambda op: op.name)
+def test_gradients_do_not_depend_on_the_layout(op: inventory.OfRows, dtype) -> None:
+    """torch sums a row by another scheme where rows do not lie one after another."""
+    rows, m = 300, 77
+    tensors = [
+        directions(rows, m, dtype, i) if kind == "vector" else torch.rand(rows, dtype=dtype)
+        for i, kind in enumerate(op.arguments)
+    ]
+    turned = [t.mT.contiguous().mT if t.dim() == 2 else t for t in tensors]
+    for ours, other in zip(gradients(op, tensors), gradients(op, turned), strict=True):
+        assert torch.equal(ours, other)
+
+
+@pytest.mark.parametrize("op", OF_ROWS, ids=lambda op: op.name)
+def test_gradients_of_a_long_row_do_not_depend_on_threads(op: inventory.OfRows) -> None:
+    """Of a single row torch lets every thread sum a part."""
+    m, dtype = 1_000_000, torch.float32
+    tensors = [
+        directions(1, m, dtype, i)[0] if kind == "vector" else torch.tensor(0.7, dtype=dtype)
+        for i, kind in enumerate(op.arguments)
+    ]
+    found = []
+    for threads in (1, 2, 3):
+        torch.set_num_threads(threads)
+        found.append(gradients(op, tensors))
+    for others in found[1:]:
+        assert all(torch.equal(a, b) for a, b in zip(found[0], others, strict=True))
+
+
+def gradients(op: inventory.OfRows, tensors: list[torch.Tensor]) -> tuple[torch.Tensor, ...]:
+    leaves = [t.detach().clone().requires_grad_() for t in tensors]
+    return torch.autograd.grad(getattr(F, op.name)(*leaves).sum(), leaves)

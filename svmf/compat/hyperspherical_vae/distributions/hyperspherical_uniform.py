@@ -35,5 +35,5 @@ class HypersphericalUniform(distributions.HypersphericalUniform):
         return super().sample((shape,) if isinstance(shape, int) else shape)
 
     def entropy(self) -> Tensor:
-        """The log of the surface area, of shape [1]."""
-        return super().entropy().reshape(1)
+        """The log of the surface area, of the batch shape; without a batch, of shape [1]."""
+        return super().entropy().reshape(self.batch_shape or (1,))
