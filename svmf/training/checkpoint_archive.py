@@ -18,6 +18,7 @@ import torch
 
 from svmf._torch_private import PICKLED_TENSORS
 
+_MAX_PICKLE_BYTES = 1 << 20  # read in a second; honest ones have a few kilobytes
 _DEEPEST_TUPLE, _LARGEST_TUPLE = 8, 100_000  # honest ones are four deep
 _END_BYTES = 22  # of the directory's end, when no comment follows
 _PLAIN = {
@@ -74,6 +75,8 @@ def check_archive(content: bytes) -> None:
         pickles = [name for name in names if name.endswith("/data.pkl")]
         if len(pickles) != 1:
             raise ValueError(f"expected one data.pkl, found {len(pickles)}")
+        if archive.getinfo(pickles[0]).file_size > _MAX_PICKLE_BYTES:
+            raise ValueError(f"its data.pkl has more than {_MAX_PICKLE_BYTES >> 20} MiB")
         folder = pickles[0].removesuffix("data.pkl")
         if not all(name.startswith(folder) for name in names):
             raise ValueError("has entries in two folders")

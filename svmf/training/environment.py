@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What a run changes in its process, put back afterwards: threads, process group, subnormals."""
 
+import os
+
 import torch
 
 from svmf.training.config import RunConfig
@@ -26,13 +28,19 @@ class RunEnvironment:
         torch.set_flush_denormal(True)
         self._threads = torch.get_num_threads()
         if self._config.threads is not None:
-            torch.set_num_threads(self._config.threads)
+            torch.set_num_threads(min(self._config.threads, most_threads()))
         return self._processes
 
     def __exit__(self, *_: object) -> None:
         self._processes.close()
         torch.set_num_threads(self._threads)
         torch.set_flush_denormal(self._flushing)
+
+
+def most_threads() -> int:
+    """A configuration, which may be a stranger's, gets no more: beyond the processors threads gain
+    nothing, and the stacks of a thousand take 8 GB of addresses."""
+    return max(os.cpu_count() or 1, 64)
 
 
 def flushes_subnormals() -> bool:

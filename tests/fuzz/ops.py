@@ -252,6 +252,16 @@ def _verify_sample(
         _finite_where(other, in_domain, "KL or log_ratio")
 
 
+def _verify_power_sample(setting: Setting, arguments: list[Tensor], results: list[Tensor]) -> None:
+    """The law forms nu + kappa and kappa again from that: in the last octave it may overflow."""
+    (loc, kappa), z = arguments, results[0]
+    inside = ~((kappa > torch.finfo(kappa.dtype).max / 2) & kappa.isfinite()).flatten()
+    if z.numel():
+        rows = [t[inside] if t.shape[:1] == inside.shape else t for t in results]
+        flat = [loc.reshape(-1, setting.dim)[inside], kappa.flatten()[inside]]
+        _verify_sample(setting, flat, rows)
+
+
 def _verify_cauchy_sample(setting: Setting, arguments: list[Tensor], results: list[Tensor]) -> None:
     _verify_sample(setting, arguments, results, most=1.0)
 
@@ -328,7 +338,9 @@ def _sampler(name: str) -> Op:
         return [rows_first(t, setting.rows, samples) for t in (z, *others)]
 
     parameter = OF_FAMILIES.get(name, "kappa")
-    verify = _verify_cauchy_sample if parameter == "rho" else _verify_sample
+    verify = _verify_sample
+    if name in OF_FAMILIES:
+        verify = _verify_cauchy_sample if parameter == "rho" else _verify_power_sample
     return Op(name, ("vector", parameter), call, verify, (True, True), twice=False)
 
 

@@ -74,6 +74,13 @@ def test_a_pickle_is_refused_before_it_is_followed(finished: Path, tmp_path: Pat
         assert len(line) < len(str(folder)) + 300
 
 
+def test_a_long_pickle_is_refused_unread(run: Path) -> None:
+    """4 MB of lists in lists kept the check busy for seconds."""
+    with_pickle(run, lambda _: START + b"K\0" + b"]" * 4_000_000 + b"s.")
+    with pytest.raises(RunError, match=r"data\.pkl has more than 1 MiB"):
+        RunFolder(run).load_checkpoint()
+
+
 def test_a_shared_list_is_not_written_out(run: Path) -> None:
     """A message would have 2^60 parts."""
     path = run / "checkpoint.pt"

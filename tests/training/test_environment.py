@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What a run changes in its process is in force inside, and put back."""
 
+import os
+
 import pytest
 import torch
 
@@ -62,3 +64,11 @@ def test_moments_of_a_dead_weight_vanish(subnormals):
     assert (moment_after(1500) > 0).all()
     with RunEnvironment(make_config("svae", data="digits")):
         assert (moment_after(1500) == 0).all()
+
+
+def test_a_thousand_threads_are_not_made():
+    """Their stacks take 8 GB of addresses, which a limit on memory may not give."""
+    before = torch.get_num_threads()
+    with RunEnvironment(make_config("svae", threads=1024)):
+        assert torch.get_num_threads() == max(os.cpu_count(), 64)
+    assert torch.get_num_threads() == before
