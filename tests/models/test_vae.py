@@ -153,6 +153,16 @@ def test_chunks_bound_the_memory_and_do_not_change_the_meaning(max_rows):
     )
 
 
+@pytest.mark.parametrize("estimate", [log_likelihood, released_log_likelihood])
+@pytest.mark.parametrize("wrong", [0, -1])
+@pytest.mark.parametrize("argument", ["samples", "max_rows"])
+def test_numbers_of_samples_and_rows_are_checked(estimate, argument, wrong):
+    """No rows at a time once gave -inf."""
+    model = VAE(12, SphericalLatent(2), Bernoulli(), hidden=(8,))
+    with pytest.raises(ValueError, match=f"`{argument}` of at least 1, got {wrong}"):
+        estimate(model, binary(3, 12), **{argument: wrong})
+
+
 @pytest.mark.parametrize("latent", [GaussianLatent(2), SphericalLatent(2)])
 def test_quadrature_and_importance_sampling_agree(latent):
     torch.manual_seed(4)
