@@ -204,7 +204,8 @@ SVMF_INLINE V power_log_prob(V kappa, V to_pole, V to_other, const PowerTable<Sc
   const V quarter(S(0.25));
   const V log_half = select(near, log1p_positive(select(near, to_pole * -quarter, V(0))),
                             logarithm(to_other * quarter));
-  const V power = select(kappa == V(0), V(0), kappa * log_half);  // 0 log 0 = 0
+  // 0 log 0 = 0, but not of a distance that is nan.
+  const V power = select((kappa == V(0)) & (to_other >= V(0)), V(0), kappa * log_half);
   return power - evaluate_power_function<PowerFunction::kLogPartition>(kappa, table) -
          V(table.log_surface);
 }

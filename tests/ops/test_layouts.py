@@ -115,6 +115,21 @@ def test_gradient_of_a_bad_value_stays_in_its_row(case: Case) -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
 @pytest.mark.parametrize("op", OF_ROWS, ids=lambda op: op.name)
+def test_nan_in_a_vector_is_not_lost_at_parameter_zero(op: inventory.OfRows, dtype) -> None:
+    """0 times nan is nan, also where 0 times infinity is meant to be 0."""
+    for place in (i for i, kind in enumerate(op.arguments) if kind == "vector"):
+        tensors = [
+            directions(3, 5, dtype, i) if kind == "vector" else torch.zeros(3, dtype=dtype)
+            for i, kind in enumerate(op.arguments)
+        ]
+        tensors[place][1, 2] = math.nan
+        value = getattr(F, op.name)(*tensors)
+        assert value[1].isnan().all()
+        assert value[[0, 2]].isfinite().all()
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
+@pytest.mark.parametrize("op", OF_ROWS, ids=lambda op: op.name)
 def test_gradients_do_not_depend_on_the_layout(op: inventory.OfRows, dtype) -> None:
     """torch sums a row by another scheme where rows do not lie one after another."""
     rows, m = 300, 77

@@ -57,6 +57,16 @@ def test_two_starts_at_once_have_one_winner(images: Path, tmp_path: Path) -> Non
         assert continue_run(out).finished, "configuration and checkpoint belong together"
 
 
+def test_a_start_that_finds_the_lock_held_writes_nothing(images: Path, tmp_path: Path) -> None:
+    """Its configuration would stand beside the other's checkpoint."""
+    held = FileLock(tmp_path / ".lock")
+    assert held.acquire()
+    with pytest.raises(RunError, match="another process is training this run"):
+        start_run(tiny_config(images, 1), tmp_path)
+    held.release()
+    assert entries(tmp_path) == [".lock"]
+
+
 def entries(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.rglob("*"))
 
