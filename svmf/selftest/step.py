@@ -24,8 +24,10 @@ def directions(rows: int, m: int, seed: int) -> Tensor:
 
 
 def step(loc: Tensor, kappa: Tensor, seed: Tensor) -> list[Tensor]:
+    """Detached: torch warns where a graph that is kept alive belongs to another stream."""
     z, kl, _ = ops.vmf_rsample_kl.default(loc, kappa, seed, [2], 0, True)
-    return [z, kl, *torch.autograd.grad(z[..., 0].sum() + kl.sum(), (loc, kappa))]
+    slopes = torch.autograd.grad(z[..., 0].sum() + kl.sum(), (loc, kappa))
+    return [z.detach(), kl.detach(), *slopes]
 
 
 def batch(device: str, rows: int = 512, m: int = M) -> tuple[Tensor, Tensor, Tensor]:

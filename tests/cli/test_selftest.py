@@ -4,6 +4,7 @@
 import pytest
 import torch
 
+import svmf
 from svmf import _gpus, selftest
 from svmf import _inventory as inventory
 from svmf.cli import main
@@ -37,7 +38,18 @@ def test_all_checks_pass(capsys):
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_no_gpu_is_a_failure_when_asked_for(capsys):
     assert main(["selftest", "--device", "cuda"]) == 1
-    assert "FAIL: needs a GPU that torch sees" in capsys.readouterr().out
+    assert "FAIL: no GPU to test: torch sees no GPU" in capsys.readouterr().out
+
+
+def test_a_gpu_that_is_not_tested_is_named(quick, monkeypatch, capsys):
+    """A build without CUDA on a machine with a GPU passes as a CPU's, and says so."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(_gpus, "names", lambda: ["A100 (8.0)"])
+    monkeypatch.setattr(selftest, "build_info", lambda: {**svmf.build_info(), "cuda": ""})
+    assert main(["selftest"]) == 0
+    report = capsys.readouterr().out
+    assert "svmf selftest, device cpu" in report
+    assert "note: the GPU is not tested: svmf was built without CUDA" in report
 
 
 def test_a_wrong_result_fails(quick, monkeypatch, capsys):

@@ -46,11 +46,15 @@ def test_a_latent_step(options: dict, device: torch.device) -> None:
     torch.compiler.reset()
     compiled = torch.compile(latent_loss, fullgraph=True, **options)
     results = []
-    for call in (latent_loss, compiled):
+    # A CUDA graph is recorded in the second call and replayed in the third.
+    for call in (latent_loss, compiled, compiled, compiled):
         torch.manual_seed(2)
         x = directions(64, 8, torch.float32, 1).to(device).requires_grad_()
         raw = torch.linspace(-1, 9, 64, device=device, requires_grad=True)
         loss = call(x, raw)
-        results.append([loss.detach(), *torch.autograd.grad(loss, (x, raw))])
-    for ours, eager in zip(*reversed(results), strict=True):
-        torch.testing.assert_close(ours, eager, rtol=1e-5, atol=1e-6)
+        # the next replay writes where this one did
+        results.append([t.detach().clone() for t in (loss, *torch.autograd.grad(loss, (x, raw)))])
+    eager, *runs = results
+    for run in runs:
+        for ours, theirs in zip(run, eager, strict=True):
+            torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-6)

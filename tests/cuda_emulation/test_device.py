@@ -11,10 +11,10 @@ import emulator
 import pytest
 import torch
 
-# A process of its own: the stand-in must not be found by other tests.
+# A process of its own: the stand-in must not be found by other tests. Without `import torch`, which
+# loads the real libtorch_cuda where there is one; the library finds libtorch_cpu by itself.
 PROGRAM = """
 import ctypes, json, sys
-import torch
 library, stub, calls = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
 if stub:
     ctypes.CDLL(stub)
