@@ -162,6 +162,20 @@ def test_temporary_names_are_new(tmp_path: Path) -> None:
     assert len(names) == 3
 
 
+def test_a_link_at_a_temporary_name_is_not_written_through(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even if somebody guesses the name."""
+    monkeypatch.setattr("secrets.token_hex", lambda _: "guessed")
+    victim, link = tmp_path / "victim", tmp_path / ".file.guessed.tmp"
+    victim.write_text("precious")
+    link.symlink_to(victim)
+    with pytest.raises(RunError, match="file: cannot be written: File exists"):
+        atomic_write(tmp_path / "file", b"content")
+    assert victim.read_text() == "precious"
+    assert link.is_symlink()
+
+
 def test_temporaries_of_killed_runs_are_swept(images: Path, tmp_path: Path) -> None:
     start_run(tiny_config(images, 1), tmp_path / "run")
     (tmp_path / "run" / ".checkpoint.pt.0123456789abcdef.tmp").write_bytes(b"half")
