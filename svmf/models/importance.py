@@ -8,6 +8,7 @@ released example reports under the same name, which is no bound on log p(x).
 """
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -24,7 +25,16 @@ def log_likelihood(model: VAE, x: Tensor, samples: int = 500, max_rows: int = _M
     _check("log_likelihood", model, samples, max_rows)
     at_once = min(samples, max_rows)
     batch = max(max_rows // at_once, 1)
-    return torch.cat([_estimate(model, rows, samples, at_once) for rows in x.split(batch)])
+    return _by_parts(lambda rows: _estimate(model, rows, samples, at_once), x, batch)
+
+
+def _by_parts(estimate: Callable[[Tensor], Tensor], x: Tensor, batch: int) -> Tensor:
+    """Each part's result goes to its place at once. A list of thousands of small ones would lie
+    between the freed activations in memory, and with huge pages keep gigabytes of them."""
+    result = x.new_empty(len(x), dtype=torch.float64)
+    for rows, part in zip(x.split(batch), result.split(batch), strict=True):
+        part.copy_(estimate(rows))
+    return result
 
 
 def _estimate(model: VAE, x: Tensor, samples: int, at_once: int) -> Tensor:
@@ -54,14 +64,15 @@ def released_log_likelihood(
     """
     _check("released_log_likelihood", model, samples, max_rows)
     latent = model.latent
-    rows = []
-    for part in x.split(max(max_rows // samples, 1)):
-        posterior = model.posterior(part)
-        reconstruction = model.reconstruction(latent.sample(posterior, 1)[0], part)
+
+    def estimate(rows: Tensor) -> Tensor:
+        posterior = model.posterior(rows)
+        reconstruction = model.reconstruction(latent.sample(posterior, 1)[0], rows)
         z = latent.sample(posterior, samples)
         log_weight = latent.prior_log_prob(z).double() - latent.log_prob(posterior, z)
-        rows.append(reconstruction.double() + log_weight.logsumexp(0) - math.log(samples))
-    return torch.cat(rows)
+        return reconstruction.double() + log_weight.logsumexp(0) - math.log(samples)
+
+    return _by_parts(estimate, x, max(max_rows // samples, 1))
 
 
 def _check(name: str, model: VAE, samples: int, max_rows: int) -> None:
