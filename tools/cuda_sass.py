@@ -23,8 +23,9 @@ from cuda_report import short_name
 
 INSTRUCTION = re.compile(r"/\*([0-9a-f]{4,6})\*/\s+(?:@!?U?P\w+\s+)?([A-Z][A-Z0-9_]*)\S*([^;]*);")
 DOUBLE = ("DADD", "DMUL", "DFMA", "DSETP", "DMNMX")
-# A Philox block with its normals is longer than any other loop over columns.
-DRAW_LENGTH = 120
+# A Philox block with its normals is longer than any other loop over columns; what else is as long
+# is none. Two of its words are an exclusive or of three in every round.
+DRAW_LENGTH, DRAW_LOGIC = 120, 20
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,10 @@ class Loop:
     @property
     def double(self) -> int:
         return sum(self.counts[name] for name in DOUBLE)
+
+    @property
+    def draws(self) -> bool:
+        return self.length >= DRAW_LENGTH and self.counts["LOP3"] >= DRAW_LOGIC and not self.votes
 
     @property
     def votes(self) -> bool:
@@ -70,12 +75,15 @@ class Code:
 
     @cached_property
     def columns(self) -> list[Loop]:
-        """Loops that read or write global memory column by column; an array that is only cleared
-        belongs to calls without samples."""
-        return [a for a in self.innermost if a.counts["LDG"] and a != self.rounds]
+        """Loops that draw columns, or read and write global memory column by column; an array that
+        is only cleared belongs to calls without samples."""
+        return [
+            a for a in self.innermost
+            if a.draws or (a.counts["LDG"] and a.length < DRAW_LENGTH and a != self.rounds)
+        ]  # fmt: skip
 
     def _kind(self, loop: Loop) -> str:
-        if loop.length >= DRAW_LENGTH:
+        if loop.draws:
             return "draw"
         return "write" if loop.counts["STG"] else "sum"
 

@@ -53,6 +53,7 @@ def family(name: str) -> tuple[str, str]:
         return f"`{match[1]}`", dtype
     name = re.sub(r"\(SampleGradient\)0", "pathwise", name)
     name = re.sub(r"\(SampleGradient\)1", "rejection", name)
+    name = name.replace("(Family)1", "spherical Cauchy").replace("(Family)2", "power spherical")
     name = name.replace(", Kl>", ", kl>").replace(", LogProb>", ", log_prob>")
     if name.startswith("householder"):
         name = name.replace("true", "backward").replace(", false", "")
