@@ -15,6 +15,11 @@ def log_sphere_area(dim: int) -> float:
     return math.log(2) + dim / 2 * math.log(math.pi) - math.lgamma(dim / 2)
 
 
+def largest_concentration(dtype: torch.dtype) -> float:
+    """The end of the domain of the functions of the von Mises-Fisher distribution."""
+    return 1e10 if dtype == torch.float64 else 1e6
+
+
 def unit_and_length(raw: Tensor) -> tuple[Tensor, Tensor]:
     """The rows of `raw` [..., m] over their lengths, and the lengths [..., 1]; zero points along
     the first axis.

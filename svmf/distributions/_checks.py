@@ -3,9 +3,7 @@
 
 import torch
 from torch import Size, Tensor
-from torch.distributions import Distribution
 
-from svmf._torch_private import below_autograd, readable
 from svmf.constraints import UNIT_TOLERANCES
 
 
@@ -29,39 +27,20 @@ def invalid(
     )
 
 
-def unit_vectors_expected(dtype: torch.dtype) -> str:
-    """What `invalid` says about unit vectors of this type."""
-    return f"unit vectors in its last dimension (norm within {UNIT_TOLERANCES[dtype]:g} of 1)"
+def are_unit(low: float, high: float, dtype: torch.dtype) -> bool:
+    """Whether vectors of this type with norms from `low` to `high` are unit vectors; nan is not."""
+    tolerance = UNIT_TOLERANCES[dtype]
+    return low >= 1 - tolerance and high <= 1 + tolerance
 
 
-def check_shape(distribution: Distribution, value: Tensor) -> None:
-    """Raises unless `value`, the argument of `log_prob`, has vectors of the right m in a batch that
-    broadcasts."""
-    shape = distribution.batch_shape + distribution.event_shape
-    if value.shape[-1:] != shape[-1:] or not _broadcasts(value.shape, shape):
-        raise ValueError(
-            f"{type(distribution).__name__}.log_prob: expected `value` to broadcast with shape "
-            f"{list(shape)}, got {list(value.shape)}"
-        )
-
-
-def check_value(distribution: Distribution, value: Tensor) -> None:
-    """Raises unless `value` also lies on the sphere."""
-    name = f"{type(distribution).__name__}.log_prob"
-    if not isinstance(value, Tensor) or not value.is_floating_point():
-        got = value.dtype if isinstance(value, Tensor) else type(value).__name__
-        raise TypeError(f"{name}: expected `value` to be a tensor of a floating type, got {got}")
-    check_shape(distribution, value)
-    if value.numel() == 0 or not readable(value):
-        return
-    with below_autograd():
-        norm = torch.linalg.vector_norm(value, dim=-1)
-        low, high = read(*norm.aminmax())
-    tolerance = UNIT_TOLERANCES[value.dtype]
-    if not (low >= 1 - tolerance and high <= 1 + tolerance):
-        valid = (norm - 1).abs() <= tolerance
-        expected = unit_vectors_expected(value.dtype)
-        raise ValueError(invalid(name, "value", expected, "norm", norm, valid))
+def refuse_norms(name: str, argument: str, norm: Tensor, hint: str = "") -> None:
+    """Raises if a norm is not that of a unit vector: two roundings at the very edge may disagree
+    with `are_unit`."""
+    tolerance = UNIT_TOLERANCES[norm.dtype]
+    valid = (norm - 1).abs() <= tolerance
+    if not bool(valid.all()):
+        expected = f"unit vectors in its last dimension (norm within {tolerance:g} of 1)"
+        raise ValueError(invalid(name, argument, expected, "norm", norm, valid) + hint)
 
 
 def common_batch(name: str, first: Size, second: Size) -> Size:
@@ -74,8 +53,3 @@ def common_batch(name: str, first: Size, second: Size) -> Size:
         raise ValueError(
             f"{name}: expected batch shapes that broadcast, got {list(first)} and {list(second)}"
         ) from None
-
-
-def _broadcasts(first: Size, second: Size) -> bool:
-    pairs = zip(reversed(first), reversed(second), strict=False)
-    return all(1 in (a, b) or a == b for a, b in pairs)

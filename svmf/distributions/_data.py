@@ -13,8 +13,7 @@ from torch import Tensor
 
 from svmf._sphere import unit_and_length
 from svmf._torch_private import readable
-from svmf.constraints import UNIT_TOLERANCES
-from svmf.distributions._checks import invalid, unit_vectors_expected
+from svmf.distributions._checks import are_unit, read, refuse_norms
 
 
 def as_tensor(value: Any, *, name: str, argument: str = "value") -> Tensor:
@@ -63,14 +62,10 @@ def unit_vectors(
     if not readable(value):
         return value
     norm = torch.linalg.vector_norm(value.detach(), dim=-1)
-    low, high = (bound.item() for bound in norm.aminmax())
-    tolerance = UNIT_TOLERANCES[value.dtype]
-    if not (low >= 1 - tolerance and high <= 1 + tolerance):
+    low, high = read(*norm.aminmax())
+    if not are_unit(low, high, value.dtype):
         _refuse_without_direction(norm, name, argument)
-        right = (norm - 1).abs() <= tolerance
-        expected = unit_vectors_expected(value.dtype)
-        message = invalid(name, argument, expected, "norm", norm, right)
-        raise ValueError(f"{message}; pass normalize=True to divide by the norms")
+        refuse_norms(name, argument, norm, "; pass normalize=True to divide by the norms")
     return value
 
 

@@ -9,25 +9,23 @@ Var[w] mu mu^T + E[1 - w^2] / (m - 1) (I - mu mu^T).
 from typing import Any, TypeVar
 
 import torch
-from torch import Generator, Size, Tensor
+from torch import Size, Tensor
 from torch.distributions import Distribution, constraints
-from torch.types import _size
 
 from svmf import functional as F
 from svmf._sphere import log_sphere_area
 from svmf._torch_private import readable
-from svmf.constraints import UNIT_TOLERANCES, unit_vector
-from svmf.distributions._checks import check_value, invalid, unit_vectors_expected
+from svmf.constraints import unit_vector
+from svmf.distributions._base import SphereDistribution
+from svmf.distributions._checks import are_unit, invalid, refuse_norms
 
 Self = TypeVar("Self", bound="DirectionalDistribution")
 
 
-class DirectionalDistribution(Distribution):
+class DirectionalDistribution(SphereDistribution):
     """Base of the distributions on S^(m-1) that are symmetric about `loc`."""
 
     arg_constraints = {"loc": unit_vector, "concentration": constraints.nonnegative}  # noqa: RUF012
-    support = unit_vector
-    has_rsample = True
 
     loc: Tensor  # [*batch_shape, m]
     concentration: Tensor  # [*batch_shape]
@@ -114,15 +112,8 @@ class DirectionalDistribution(Distribution):
             raise ValueError(
                 invalid(cls.__name__, cls._parameter, cls._values, "value", found, valid)
             )
-        tolerance = UNIT_TOLERANCES[loc.dtype]
-        if not (low >= 1 - tolerance and high <= 1 + tolerance):
-            norm = torch.linalg.vector_norm(loc.detach(), dim=-1)
-            expected, valid = unit_vectors_expected(loc.dtype), (norm - 1).abs() <= tolerance
-            if not bool(valid.all()):  # two roundings of a norm at the very edge may disagree
-                raise ValueError(invalid(cls.__name__, "loc", expected, "norm", norm, valid))
-
-    def _validate_sample(self, value: Tensor) -> None:
-        check_value(self, value)
+        if not are_unit(low, high, loc.dtype):
+            refuse_norms(cls.__name__, "loc", torch.linalg.vector_norm(loc.detach(), dim=-1))
 
     def _new(self: Self, loc: Tensor, concentration: Tensor, instance: Self | None = None) -> Self:
         """A distribution like this one with other parameters that are known to be valid."""
@@ -150,22 +141,8 @@ class DirectionalDistribution(Distribution):
         loc = self.loc.to(*args, **kwargs)
         return self._new(loc, self.concentration.to(*args, **kwargs))
 
-    def sample(self, sample_shape: _size = (), *, generator: Generator | None = None) -> Tensor:
-        """Samples of shape [*sample_shape, *batch_shape, m], without gradients."""
-        with torch.no_grad():
-            return self.rsample(sample_shape, generator=generator)  # type: ignore[call-arg]
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        """The log density at `value`, with respect to the surface measure."""
-        if self._validate_args:
-            self._validate_sample(value)
-        return self._log_density(value)
-
     def entropy(self) -> Tensor:
         return log_sphere_area(self.loc.shape[-1]) - self._kl_uniform()
-
-    def _log_density(self, value: Tensor) -> Tensor:
-        raise NotImplementedError
 
     def _kl_uniform(self) -> Tensor:
         """KL to the uniform distribution, [*batch_shape]."""

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from svmf import functional as F
+from svmf._sphere import unit_and_length
 from svmf.distributions._data import as_tensor, unit_vectors
 
 _CHUNK_ELEMENTS = 1 << 22
@@ -35,13 +36,9 @@ def mean_direction(
         mean = value.sum(0, dtype=torch.float64) / value.shape[0]
     else:
         mean = _weighted_mean(value, weights, name)
-    length = torch.linalg.vector_norm(mean, dim=-1)
-    none = (length == 0).unsqueeze(-1)
-    e1 = torch.zeros_like(mean)
-    e1[..., 0] = 1
-    direction = torch.where(none, e1, mean / torch.where(none, 1.0, length.unsqueeze(-1)))
+    direction, length = unit_and_length(mean)
     # A mean of unit vectors is at most 1 long; rounding of the data may exceed it.
-    return direction, length.clamp(max=1)
+    return direction, length.squeeze(-1).clamp(max=1)
 
 
 def _weighted_mean(value: Tensor, weights: Tensor, name: str) -> Tensor:

@@ -5,16 +5,14 @@ from typing import Any
 
 import torch
 from torch import Generator, Size, Tensor
-from torch.distributions import Distribution
 from torch.types import _size
 
 from svmf import functional as F
 from svmf._sphere import log_sphere_area
-from svmf.constraints import unit_vector
-from svmf.distributions._checks import check_shape, check_value
+from svmf.distributions._base import SphereDistribution
 
 
-class HypersphericalUniform(Distribution):
+class HypersphericalUniform(SphereDistribution):
     """The uniform distribution on the sphere S^(m-1) in R^m.
 
     Args:
@@ -33,8 +31,6 @@ class HypersphericalUniform(Distribution):
     """
 
     arg_constraints = {}  # noqa: RUF012
-    support = unit_vector
-    has_rsample = True
 
     def __init__(
         self,
@@ -80,17 +76,8 @@ class HypersphericalUniform(Distribution):
         shape = Size(sample_shape) + self.batch_shape
         return F.vmf_rsample(loc, self._zero(), shape, generator=generator)
 
-    def sample(self, sample_shape: _size = (), *, generator: Generator | None = None) -> Tensor:
-        return self.rsample(sample_shape, generator=generator)
-
-    def _validate_sample(self, value: Tensor) -> None:
-        check_value(self, value)
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        """-log of the surface area, for each vector of `value`."""
-        if self._validate_args:
-            self._validate_sample(value)
-        check_shape(self, value)
+    def _log_density(self, value: Tensor) -> Tensor:
+        self._check_shape(value)
         shape = torch.broadcast_shapes(value.shape[:-1], self.batch_shape)
         return value.new_full((), -log_sphere_area(self.dim)).expand(shape)
 

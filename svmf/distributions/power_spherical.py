@@ -12,6 +12,7 @@ from torch import Generator, Tensor
 from torch.types import _size
 
 from svmf import functional as F
+from svmf._sphere import largest_concentration, unit_and_length
 from svmf.distributions._directional import DirectionalDistribution
 from svmf.distributions._fit import read_directions
 
@@ -75,9 +76,8 @@ class PowerSpherical(DirectionalDistribution):
         data = value.double()
         loc = _best_direction(data)
         kappa = _concentration_of(_mean_log_half(data, loc), data.shape[-1])
-        most = 1e10 if value.dtype == torch.float64 else 1e6
-        kappa = kappa.clamp(max=most).to(value.dtype)
-        return cls(loc.to(value.dtype), kappa, validate_args=validate_args)
+        kappa = kappa.clamp(max=largest_concentration(value.dtype))
+        return cls(loc.to(value.dtype), kappa.to(value.dtype), validate_args=validate_args)
 
 
 def _mean_log_half(data: Tensor, loc: Tensor) -> Tensor:
@@ -92,13 +92,13 @@ def _best_direction(data: Tensor) -> Tensor:
     At the maximum the sum of z / (1 + mu.z) is parallel to mu: steps towards it, halved where they
     do not help.
     """
-    loc = _unit(data.mean(0))
+    loc, _ = unit_and_length(data.mean(0))
     best = _mean_log_half(data, loc)
     step = torch.ones_like(best)
     for _ in range(200):
         weight = 1 / (1 + (data * loc).sum(-1)).clamp(min=1e-12)
-        wanted = _unit((weight.unsqueeze(-1) * data).mean(0))
-        moved = _unit(loc + step.unsqueeze(-1) * (wanted - loc))
+        wanted, _ = unit_and_length((weight.unsqueeze(-1) * data).mean(0))
+        moved, _ = unit_and_length(loc + step.unsqueeze(-1) * (wanted - loc))
         found = _mean_log_half(data, moved)
         better = found > best
         change = (moved - loc).abs().amax(-1) * better
@@ -108,14 +108,6 @@ def _best_direction(data: Tensor) -> Tensor:
         if not bool(((change > 1e-13) | ((step > 1e-6) & ~better)).any()):
             break
     return loc
-
-
-def _unit(vector: Tensor) -> Tensor:
-    """`vector` normalised; e1 for zero."""
-    norm = torch.linalg.vector_norm(vector, dim=-1, keepdim=True)
-    e1 = torch.zeros_like(vector)
-    e1[..., 0] = 1
-    return torch.where(norm > 0, vector / torch.where(norm > 0, norm, 1.0), e1)
 
 
 def _concentration_of(mean_log_half: Tensor, dim: int) -> Tensor:

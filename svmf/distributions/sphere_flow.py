@@ -7,19 +7,20 @@ narrow in one direction and wide in another. Both have inverses: samples and den
 
 import torch
 from torch import Generator, Tensor
-from torch.distributions import Distribution, constraints
+from torch.distributions import constraints
 from torch.types import _size
 
 from svmf._sphere_maps import backward_maps, forward_maps
 from svmf._torch_private import readable
 from svmf.constraints import unit_vector
-from svmf.distributions._checks import check_shape, check_value, invalid
+from svmf.distributions._base import SphereDistribution
+from svmf.distributions._checks import invalid
 from svmf.distributions.von_mises_fisher import VonMisesFisher
 
 _VECTORS = constraints.independent(constraints.real, 1)
 
 
-class SphereFlow(Distribution):
+class SphereFlow(SphereDistribution):
     """The image of a von Mises-Fisher distribution on S^(m-1) under layers of two maps.
 
     Args:
@@ -45,8 +46,6 @@ class SphereFlow(Distribution):
         "centres": _VECTORS,
         "stretches": _VECTORS,
     }
-    support = unit_vector
-    has_rsample = True
 
     def __init__(
         self,
@@ -109,14 +108,8 @@ class SphereFlow(Distribution):
         z = self.base.rsample(sample_shape, generator=generator)
         return forward_maps(z, self.centres, self.stretches)[0]
 
-    def sample(self, sample_shape: _size = (), *, generator: Generator | None = None) -> Tensor:
-        """Samples of shape [*sample_shape, *batch_shape, m], without gradients."""
-        with torch.no_grad():
-            return self.rsample(sample_shape, generator=generator)
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        """The log density at `value`, with respect to the surface measure."""
-        (check_value if self._validate_args else check_shape)(self, value)
+    def _log_density(self, value: Tensor) -> Tensor:
+        self._check_shape(value)
         z, log_area = backward_maps(value, self.centres, self.stretches)
         return self.base.log_prob(z) - log_area
 

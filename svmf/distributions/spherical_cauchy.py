@@ -13,6 +13,7 @@ from torch.distributions import constraints
 from torch.types import _size
 
 from svmf import functional as F
+from svmf._sphere import unit_and_length
 from svmf.constraints import unit_vector
 from svmf.distributions._directional import DirectionalDistribution
 from svmf.distributions._fit import read_directions
@@ -117,12 +118,9 @@ class SphericalCauchy(DirectionalDistribution):
             phi = moved
             if not bool(change > 1e-13):
                 break
-        rho = torch.linalg.vector_norm(phi, dim=-1)
-        e1 = torch.zeros_like(phi)
-        e1[..., 0] = 1
-        none = (rho == 0).unsqueeze(-1)
-        loc = torch.where(none, e1, phi / torch.where(none, 1.0, rho.unsqueeze(-1)))
-        return cls(loc.to(value.dtype), rho.to(value.dtype), validate_args=validate_args)
+        loc, rho = unit_and_length(phi)
+        rho = rho.squeeze(-1).to(value.dtype)
+        return cls(loc.to(value.dtype), rho, validate_args=validate_args)
 
 
 def _from_centre(x: Tensor, phi: Tensor) -> Tensor:

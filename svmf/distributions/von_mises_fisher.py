@@ -13,6 +13,7 @@ from torch.types import _size
 
 from svmf import functional as F
 from svmf._gradients import PATHWISE
+from svmf._sphere import largest_concentration
 from svmf.distributions._data import as_tensor
 from svmf.distributions._directional import DirectionalDistribution
 from svmf.distributions._fit import (
@@ -140,5 +141,5 @@ class VonMisesFisher(DirectionalDistribution):
             kappa = marginal_concentration(length, count, value.shape[-1])
         else:
             kappa = F.vmf_concentration(length, value.shape[-1])
-        kappa = kappa.clamp(max=1e10 if value.dtype == torch.float64 else 1e6)
+        kappa = kappa.clamp(max=largest_concentration(value.dtype))
         return cls(direction.to(value.dtype), kappa.to(value.dtype), validate_args=validate_args)
