@@ -10,7 +10,7 @@ from svmf.mixture.estimator import Estimator, number
 from svmf.mixture.model import Model
 from svmf.mixture.rows import Rows
 from svmf.mixture.seeding import generator_from
-from svmf.mixture.steps import Outcome, RunningSums, mini_batch_steps, whole_data_steps
+from svmf.mixture.steps import Manner, Outcome, RunningSums, mini_batch_steps, whole_data_steps
 
 
 class Alternation(Estimator):
@@ -18,6 +18,7 @@ class Alternation(Estimator):
 
     _count_name: str  # the parameter with the number of components
     _objective_name: str
+    _hard = True  # each row belongs to one component
     labels_: Any
     max_iter: int
     tol: float
@@ -50,14 +51,21 @@ class Alternation(Estimator):
     def _random_state(self) -> Any:
         return self.random_state
 
-    def _manner(self) -> dict[str, Any]:
-        return {"hard": True, "k": getattr(self, self._count_name)}
+    @property
+    def _k(self) -> int:
+        return getattr(self, self._count_name)  # type: ignore[no-any-return]
+
+    def _manner(self, start: int = 0) -> Manner:
+        line = f"start {start + 1}/{self.n_init}, iteration "
+        line += f"{{iteration}}: {self._objective_name} {{value:.6f}}"
+        progress = line if self.progress else None
+        return Manner(self._update, self._hard, self._k, self.max_iter, self.tol, progress)
 
     def _best_fit(self, X: Any, sample_weight: Any) -> tuple[Rows, Tensor | None, Outcome]:
         """The rows, their weights, and the start that ended with the largest objective."""
         self._check_parameters()
         rows = self._read(X, "fit", fitting=True)
-        self._enough_rows(rows, getattr(self, self._count_name), self._count_name)
+        self._enough_rows(rows, self._k, self._count_name)
         weight = self._checked_weight(sample_weight, rows)
         generator = generator_from(self._random_state(), rows.device)
         outcomes = (self._run(rows, weight, generator, start) for start in range(self.n_init))
@@ -65,25 +73,9 @@ class Alternation(Estimator):
 
     def _run(self, rows: Rows, weight: Tensor | None, generator: Any, start: int) -> Outcome:
         """One start, then steps until they settle."""
-        line = f"start {start + 1}/{self.n_init}, iteration "
-        line += f"{{iteration}}: {self._objective_name} {{value:.6f}}"
-        options = {
-            **self._manner(),
-            "max_iter": self.max_iter,
-            "tol": self.tol,
-            "progress": line if self.progress else None,
-        }
+        manner = self._manner(start)
         model, running = self._start(rows, weight, generator)
         if self.batch_size is None:
-            return whole_data_steps(rows, weight, model, self._update, **options)
+            return whole_data_steps(rows, weight, model, manner)
         assert running is not None
-        return mini_batch_steps(
-            rows,
-            weight,
-            model,
-            self._update,
-            running,
-            batch_size=self.batch_size,
-            generator=generator,
-            **options,
-        )
+        return mini_batch_steps(rows, weight, model, manner, running, self.batch_size, generator)

@@ -5,13 +5,12 @@ import torch
 from torch import Tensor
 
 from svmf import functional as F
+from svmf._sphere import largest_concentration
 from svmf.mixture.rows import Rows
 
 # Above this many times (m - 1) a concentration needs more digits of a cosine than float32 has:
 # 1 - A is about (m - 1) / (2 kappa). Below it, rounding costs at most 3e-5 (m - 1) nats.
 _SHARP = 100
-# The domain of the functions of the vMF distribution, and what float32 holds of it.
-_LARGEST = {torch.float64: 1e10, torch.float32: 1e6}
 
 
 class Components:
@@ -68,7 +67,9 @@ def maximised(
         mean_length = (length.sum() / count.sum()).clamp(max=1).expand_as(length)
     else:
         mean_length = torch.where(empty, 0.5, (safe / count).clamp(max=1))
-    kappa = F.vmf_concentration(mean_length, dim).clamp(max=min(bound, _LARGEST[dtype]))
+    kappa = F.vmf_concentration(mean_length, dim).clamp(
+        max=min(bound, largest_concentration(dtype))
+    )
     locs = torch.nn.functional.normalize(locs, dim=-1).to(dtype)
     model = Components((count / count.sum()).to(dtype), locs, kappa.to(dtype))
     return model, int(empty.sum())

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from svmf._torch_private import has_fast_bfloat16
 from svmf.mixture.model import Model, Sums
-from svmf.mixture.rows import DenseRows, Rows
+from svmf.mixture.rows import DenseRows, Rows, part_of, placed_chunks
 
 _ROWS = 2048
 # Shorter types pay from about this many products on; below, a pass is a matter of microseconds.
@@ -60,13 +60,8 @@ class Labelling:
 
     def _label_all(self, model: Model) -> None:
         assert self._label is not None
-        first = 0
-        for chunk in self._rows.chunks():
-            last = first + chunk.shape[0]
-            torch.max(
-                model.scores(chunk), -1, out=(self._best[first:last], self._label[first:last])
-            )
-            first = last
+        for place, chunk in placed_chunks(self._rows):
+            torch.max(model.scores(chunk), -1, out=(self._best[place], self._label[place]))
 
     def _relabel(self, model: Model, label: Tensor) -> None:
         if self._rounded is None or model.sharp is not None:
@@ -91,21 +86,17 @@ class Labelling:
         """Takes `rows`, those of `index`, from the components `before` to those of now."""
         if index.numel():
             assert self._label is not None
-            weight = None if self._weight is None else self._weight[index]
-            wide = rows.double()
+            weight, wide = part_of(self._weight, index), rows.double()
             self._add(wide, before, weight, -1)
             self._add(wide, self._label[index], weight, 1)
 
     def _add(self, rows: Rows, label: Tensor, weight: Tensor | None, sign: int) -> None:
         ones = torch.ones_like(label, dtype=torch.float64) if weight is None else weight
         self._count.index_add_(0, label, ones, alpha=sign)
-        first = 0
-        for chunk in rows.chunks():
-            last = first + chunk.shape[0]
-            share = None if weight is None else weight[first:last]
-            sums = chunk.double().sums_by_label(label[first:last], share, self._k)
+        for place, chunk in placed_chunks(rows):
+            share = part_of(weight, place)
+            sums = chunk.double().sums_by_label(label[place], share, self._k)
             self._resultant.add_(sums, alpha=sign)
-            first = last
 
 
 class RoundedRows:

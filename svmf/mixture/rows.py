@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from svmf._sparse import row_of_entries, starts, times, transposed
 from svmf.distributions._data import as_tensor, unit_vectors
 
 _DENSE_ROWS = 512
@@ -65,8 +66,7 @@ class DenseRows:
 class SparseRows:
     """Rows of a sparse matrix [n, m] in CSR form: where rows start, columns, values.
 
-    Both products are sums over bags of rows of a small dense matrix; the second takes the bags of
-    the transposed chunk, which is kept.
+    The second product takes the transposed chunk, which is kept.
     """
 
     def __init__(self, start: Tensor, column: Tensor, value: Tensor, dim: int) -> None:
@@ -74,7 +74,7 @@ class SparseRows:
         self.shape = torch.Size((start.numel() - 1, dim))
         self.dtype, self.device = value.dtype, value.device
         self._parts: list[SparseRows] | None = None
-        self._flipped: SparseRows | None = None
+        self._flipped: tuple[Tensor, Tensor, Tensor] | None = None  # the transposed matrix
 
     def chunks(self) -> Iterator["SparseRows"]:
         if self._parts is None:
@@ -90,7 +90,7 @@ class SparseRows:
 
     def select(self, index: Tensor) -> "SparseRows":
         length = self.start.diff()[index]
-        start = torch.cat((length.new_zeros(1), length.cumsum(0)))
+        start = starts(length)
         inside = torch.arange(int(start[-1]), device=self.device)
         inside += (self.start[index] - start[:-1]).repeat_interleave(length)
         return SparseRows(start, self.column[inside], self.value[inside], self.shape[1])
@@ -99,8 +99,8 @@ class SparseRows:
         """The rows `index` as a tensor [j, m]."""
         part = self.select(index)
         filled = part.value.new_zeros(part.shape)
-        row = torch.arange(part.shape[0], device=self.device).repeat_interleave(part.start.diff())
-        return filled.index_put_((row, part.column), part.value, accumulate=True)
+        place = (row_of_entries(part.start), part.column)
+        return filled.index_put_(place, part.value, accumulate=True)
 
     def double(self) -> "SparseRows":
         return SparseRows(self.start, self.column, self.value.double(), self.shape[1])
@@ -110,14 +110,15 @@ class SparseRows:
 
     def product(self, matrix: Tensor, base: Tensor | None = None) -> Tensor:
         """rows @ matrix.T + base for a matrix [k, m]: [n, k]."""
-        result = self._times(matrix.T.contiguous())
+        result = times(self.start, self.column, self.value, matrix.T.contiguous())
         return result if base is None else result.add_(base)
 
     def sums(self, share: Tensor) -> Tensor:
         """share.T @ rows for `share` [n, k]: [k, m]."""
         if self._flipped is None:
-            self._flipped = self._transpose()
-        return self._flipped._times(share.contiguous()).T
+            start, row, order = transposed(self.start, self.column, self.shape[1])
+            self._flipped = start, row, self.value[order]
+        return times(*self._flipped, share.contiguous()).T
 
     def sums_by_label(self, label: Tensor, share: Tensor | None, n_labels: int) -> Tensor:
         """The rows of each label added up, [n_labels, m]."""
@@ -129,27 +130,22 @@ class SparseRows:
         filled = value.new_zeros(n_labels * dim).index_add_(0, position, value)
         return filled.reshape(n_labels, dim)
 
-    def _times(self, matrix: Tensor) -> Tensor:
-        """self @ matrix for a dense matrix [m, k]."""
-        return torch.nn.functional.embedding_bag(
-            self.column,
-            matrix,
-            self.start,
-            mode="sum",
-            per_sample_weights=self.value,
-            include_last_offset=True,
-        )
-
-    def _transpose(self) -> "SparseRows":
-        row = torch.arange(self.shape[0], device=self.device)
-        order = self.column.argsort(stable=True)
-        count = torch.bincount(self.column, minlength=self.shape[1])
-        start = torch.cat((count.new_zeros(1), count.cumsum(0)))
-        row = row.repeat_interleave(self.start.diff())[order]
-        return SparseRows(start, row, self.value[order], self.shape[0])
-
 
 Rows = DenseRows | SparseRows
+
+
+def placed_chunks(rows: Rows) -> Iterator[tuple[slice, Rows]]:
+    """The chunks, each with its place among the rows."""
+    first = 0
+    for chunk in rows.chunks():
+        last = first + chunk.shape[0]
+        yield slice(first, last), chunk
+        first = last
+
+
+def part_of(weight: Tensor | None, place: Tensor | slice) -> Tensor | None:
+    """The weights of some rows; None, for equal weights, stays None."""
+    return None if weight is None else weight[place]
 
 
 def read_rows(X: Any, *, name: str, normalize: bool) -> Rows:
@@ -178,8 +174,7 @@ def _read_sparse(X: Any, *, name: str, normalize: bool) -> SparseRows:
         else:
             X = X.to_sparse_coo().coalesce()
             row, column = X.indices()
-            count = torch.bincount(row, minlength=X.shape[0])
-            start, value = torch.cat((count.new_zeros(1), count.cumsum(0))), X.values()
+            start, value = starts(torch.bincount(row, minlength=X.shape[0])), X.values()
     else:
         _check_shape(X.shape, name)
         csr = X.tocsr()

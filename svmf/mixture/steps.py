@@ -17,7 +17,7 @@ from torch import Generator, Tensor
 
 from svmf.mixture.labelling import Labelling
 from svmf.mixture.model import Model, Sums
-from svmf.mixture.rows import DenseRows, Rows
+from svmf.mixture.rows import DenseRows, Rows, part_of, placed_chunks
 
 # A running average forgets as (t + 2)^-0.7; any exponent in (1/2, 1] converges.
 _FORGETTING = 0.7
@@ -40,24 +40,38 @@ class Outcome:
 Update = Callable[[Tensor, Tensor, Tensor], tuple[Model, int]]
 
 
+@dataclass(frozen=True)
+class Manner:
+    """How the k components follow the rows, and when steps end."""
+
+    update: Update
+    hard: bool
+    k: int
+    max_iter: int
+    tol: float
+    progress: str | None  # a line to print after each step, of `iteration` and `value`
+
+    def tell(self, history: list[float]) -> None:
+        if self.progress is not None:
+            line = self.progress.format(iteration=len(history) - 1, value=history[-1])
+            print(line, file=sys.stderr)
+
+
 def pass_over(rows: Rows, weight: Tensor | None, model: Model, *, hard: bool, k: int) -> Sums:
     """Scores all rows and adds up the shares of each component; `weight` has mean 1."""
     n, m = rows.shape
     count = torch.zeros(k, dtype=torch.float64, device=rows.device)
     resultant = torch.zeros(k, m, dtype=torch.float64, device=rows.device)
     by_row = torch.empty(n, dtype=rows.dtype, device=rows.device)
-    first = 0
-    for chunk in rows.chunks():
-        last = first + chunk.shape[0]
-        weights = None if weight is None else weight[first:last]
+    for place, chunk in placed_chunks(rows):
+        weights = part_of(weight, place)
         scores = model.scores(chunk)
         if hard:
-            by_row[first:last], label = scores.max(-1)
+            by_row[place], label = scores.max(-1)
             chunk = chunk if model.sharp is None else chunk.double()
             _add_labelled(chunk, label, weights, count, resultant)
         else:
-            _add_soft(chunk, scores, weights, model, count, resultant, by_row[first:last])
-        first = last
+            _add_soft(chunk, scores, weights, model, count, resultant, by_row[place])
     total = by_row.sum(dtype=torch.float64) if weight is None else by_row.double() @ weight
     return Sums(count, resultant, (total / n).item(), by_row)
 
@@ -81,12 +95,11 @@ def _add_soft(
         decided = (total == 1).squeeze(-1)
         if int(decided.sum()) > chunk.shape[0] // 2:
             own = decided.nonzero().squeeze(-1)
-            weights = None if weight is None else weight[own]
             label = share.index_select(0, own).argmax(-1)
-            _add_labelled(chunk.select(own), label, weights, count, resultant)
+            _add_labelled(chunk.select(own), label, part_of(weight, own), count, resultant)
             rest = (~decided).nonzero().squeeze(-1)
             chunk, share, total = chunk.select(rest), share[rest], total[rest]
-            weight = None if weight is None else weight[rest]
+            weight = part_of(weight, rest)
     share.div_(total if weight is None else total / weight[:, None].to(total.dtype))
     count += share.sum(0, dtype=torch.float64)
     summed = chunk.sums(share).double()
@@ -104,34 +117,23 @@ def _add_labelled(
     resultant += chunk.sums_by_label(label, share, count.numel()).double()
 
 
-def whole_data_steps(
-    rows: Rows,
-    weight: Tensor | None,
-    model: Model,
-    update: Update,
-    *,
-    hard: bool,
-    k: int,
-    max_iter: int,
-    tol: float,
-    progress: str | None,
-) -> Outcome:
+def whole_data_steps(rows: Rows, weight: Tensor | None, model: Model, manner: Manner) -> Outcome:
     """Steps over all rows until the objective grows by less than `tol`."""
     history: list[float] = []
-    reseeded = 0
-    labelling = Labelling(rows, weight, k) if hard else None
-    for _ in range(max_iter):
+    reseeded, k = 0, manner.k
+    labelling = Labelling(rows, weight, k) if manner.hard else None
+    for _ in range(manner.max_iter):
         if labelling is not None:
             sums = labelling(model)
         else:
             sums = pass_over(rows, weight, model, hard=False, k=k)
         history.append(sums.objective)
-        _tell(progress, history)
-        if len(history) > 1 and abs(history[-1] - history[-2]) < tol:
+        manner.tell(history)
+        if len(history) > 1 and abs(history[-1] - history[-2]) < manner.tol:
             return Outcome(model, history, True, reseeded)
         # An empty component starts again at the rows that are explained worst.
         worst = rows.dense(sums.by_row.topk(k, largest=False).indices)
-        model, more = update(sums.count, sums.resultant, worst)
+        model, more = manner.update(sums.count, sums.resultant, worst)
         reseeded += more
     return Outcome(model, history, False, reseeded)
 
@@ -153,23 +155,15 @@ class RunningSums:
 
 
 def batch_step(
-    rows: Rows,
-    weight: Tensor | None,
-    model: Model,
-    update: Update,
-    running: RunningSums,
-    *,
-    hard: bool,
-    k: int,
+    rows: Rows, weight: Tensor | None, model: Model, manner: Manner, running: RunningSums
 ) -> tuple[Model, float, int]:
     """One mini-batch: the moved model, the objective of the batch before, components re-seeded."""
-    sums = pass_over(rows, weight, model, hard=hard, k=k)
+    n, k = rows.shape[0], manner.k
+    sums = pass_over(rows, weight, model, hard=manner.hard, k=k)
     running.move(sums)
-    worst = rows.dense(sums.by_row.topk(min(k, rows.shape[0]), largest=False).indices)
+    worst = rows.dense(sums.by_row.topk(min(k, n), largest=False).indices)
     worst = worst.repeat(-(-k // worst.shape[0]), 1)[:k]
-    model, reseeded = update(
-        running.count * rows.shape[0], running.resultant * rows.shape[0], worst
-    )
+    model, reseeded = manner.update(running.count * n, running.resultant * n, worst)
     return model, sums.objective, reseeded
 
 
@@ -177,41 +171,28 @@ def mini_batch_steps(
     rows: Rows,
     weight: Tensor | None,
     model: Model,
-    update: Update,
+    manner: Manner,
     running: RunningSums,
-    *,
     batch_size: int,
     generator: Generator,
-    hard: bool,
-    k: int,
-    max_iter: int,
-    tol: float,
-    progress: str | None,
 ) -> Outcome:
     """Passes over the rows in random batches until several in a row bring nothing."""
     history: list[float] = []
     reseeded, since_best = 0, 0
     n = rows.shape[0]
-    for _ in range(max_iter):
+    for _ in range(manner.max_iter):
         objective = 0.0
         order = torch.randperm(n, generator=generator, device=rows.device)
         for index in order.split(batch_size):
-            weights = None if weight is None else weight[index]
             model, value, more = batch_step(
-                rows.select(index), weights, model, update, running, hard=hard, k=k
+                rows.select(index), part_of(weight, index), model, manner, running
             )
             objective += value * index.numel() / n
             reseeded += more
-        improved = not history or objective > max(history) + tol
+        improved = not history or objective > max(history) + manner.tol
         since_best = 0 if improved else since_best + 1
         history.append(objective)
-        _tell(progress, history)
+        manner.tell(history)
         if since_best >= _PATIENCE:
             return Outcome(model, history, True, reseeded)
     return Outcome(model, history, False, reseeded)
-
-
-def _tell(progress: str | None, history: list[float]) -> None:
-    if progress is not None:
-        line = progress.format(iteration=len(history) - 1, value=history[-1])
-        print(line, file=sys.stderr)

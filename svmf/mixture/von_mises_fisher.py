@@ -19,7 +19,7 @@ from svmf.mixture.alternation import Alternation
 from svmf.mixture.components import Components, maximised
 from svmf.mixture.estimator import in_chunks, like_data, number
 from svmf.mixture.model import Model
-from svmf.mixture.rows import Rows
+from svmf.mixture.rows import Rows, part_of
 from svmf.mixture.seeding import Directions, draw, generator_from, seeds_for
 from svmf.mixture.steps import RunningSums, batch_step, pass_over
 
@@ -135,7 +135,7 @@ class VonMisesFisherMixture(Alternation):
             self._reseeded = 0
         assert self._running is not None
         model, objective, reseeded = batch_step(
-            rows, None, self._components, self._update, self._running, **self._manner()
+            rows, None, self._components, self._manner(), self._running
         )
         assert isinstance(model, Components)
         self._components = model
@@ -263,8 +263,9 @@ class VonMisesFisherMixture(Alternation):
     def _random_state(self) -> Any:
         return self.random_state if self.seed is None else self.seed
 
-    def _manner(self) -> dict[str, Any]:
-        return {"hard": self.assignment == "hard", "k": self.n_components}
+    @property
+    def _hard(self) -> bool:  # type: ignore[override]
+        return self.assignment == "hard"
 
     def _start(
         self, rows: Rows, weight: Tensor | None, generator: Any
@@ -274,7 +275,7 @@ class VonMisesFisherMixture(Alternation):
             enough = max(3 * self.batch_size, 10 * self.n_components)
             if rows.shape[0] > enough:
                 order = torch.randperm(rows.shape[0], generator=generator, device=rows.device)
-                rows, weight = rows.select(order[:enough]), _part(weight, order[:enough])
+                rows, weight = rows.select(order[:enough]), part_of(weight, order[:enough])
         k = self.n_components
         seeds = seeds_for(self, k, rows, weight, generator)
         sums = pass_over(rows, weight, Directions(seeds), hard=True, k=k)
@@ -286,7 +287,3 @@ class VonMisesFisherMixture(Alternation):
         shared = self.concentration == "shared"
         bound = self.max_concentration
         return maximised(count, resultant, fallback, shared=shared, bound=bound)
-
-
-def _part(weight: Tensor | None, index: Tensor) -> Tensor | None:
-    return None if weight is None else weight[index]

@@ -1,17 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Products of a constant sparse matrix with a dense one, forward and backward.
-
-Both directions are `embedding_bag`: row r of A B is the sum of rows of B, picked by A's column
-indices and weighted by its entries. On the CPU that is several times faster than torch's CSR
-product, and the transposed structure, made once, serves the backward pass.
+"""Products of a constant sparse matrix with a dense one. The transposed structure, made once,
+serves the backward pass.
 """
 
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
+from svmf._sparse import starts, times, transposed
 from svmf.data.graph import SparseFeatures
 
 
@@ -28,15 +25,13 @@ class SparseMatrix(nn.Module):
         self.transposed_indptr: Tensor
         self.transposed_indices: Tensor
         self.transposition: Tensor
-        row_of = torch.repeat_interleave(torch.arange(matrix.rows), matrix.indptr.diff())
-        order = matrix.indices.argsort(stable=True)
-        counts = torch.bincount(matrix.indices, minlength=matrix.columns)
+        start, row, order = transposed(matrix.indptr, matrix.indices, matrix.columns)
         for name, tensor in {
             "indptr": matrix.indptr,
             "indices": matrix.indices,
             "values": matrix.values,
-            "transposed_indptr": F.pad(counts.cumsum(0), (1, 0)),
-            "transposed_indices": row_of[order],
+            "transposed_indptr": start,
+            "transposed_indices": row,
             "transposition": order,
         }.items():
             self.register_buffer(name, tensor, persistent=False)
@@ -52,7 +47,7 @@ class _SparseMatmul(torch.autograd.Function):
 
     @staticmethod
     def forward(dense: Tensor, values: Tensor, matrix: SparseMatrix) -> Tensor:
-        return _bag_sum(dense, matrix.indices, matrix.indptr, values)
+        return times(matrix.indptr, matrix.indices, values, dense)
 
     @staticmethod
     def setup_context(
@@ -64,23 +59,8 @@ class _SparseMatmul(torch.autograd.Function):
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:  # type: ignore[override]
         matrix = ctx.matrix
         values = ctx.values[matrix.transposition]
-        grad = grad.contiguous()
-        return (
-            _bag_sum(grad, matrix.transposed_indices, matrix.transposed_indptr, values),
-            None,
-            None,
-        )
-
-
-def _bag_sum(dense: Tensor, indices: Tensor, indptr: Tensor, values: Tensor) -> Tensor:
-    return F.embedding_bag(
-        indices,
-        dense,
-        indptr,
-        mode="sum",
-        per_sample_weights=values,
-        include_last_offset=True,
-    )
+        start, row = matrix.transposed_indptr, matrix.transposed_indices
+        return times(start, row, values, grad.contiguous()), None, None
 
 
 def normalized_adjacency(edges: Tensor, nodes: int) -> SparseMatrix:
@@ -93,5 +73,4 @@ def normalized_adjacency(edges: Tensor, nodes: int) -> SparseMatrix:
     degree = torch.bincount(rows, minlength=nodes)
     scale = degree.double().rsqrt()
     values = (scale[rows] * scale[columns]).float()
-    indptr = F.pad(degree.cumsum(0), (1, 0))
-    return SparseMatrix(SparseFeatures(indptr, columns, values, nodes, nodes))
+    return SparseMatrix(SparseFeatures(starts(degree), columns, values, nodes, nodes))
