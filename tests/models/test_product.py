@@ -47,7 +47,6 @@ def test_sizes():
     latent = ProductLatent(FACTORS)
     assert (latent.dim, latent.coordinates) == (13, 17)
     assert sum(latent.head_sizes) == 5 + 5 + 4 + 6 + 3
-    assert latent.distance == "product"
     assert not latent.bounded
     assert ProductLatent([SphericalLatent(2)] * 3).bounded
     assert ProductLatent([SphericalLatent(2)] * 3).spread_name == "kappa"

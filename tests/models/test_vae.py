@@ -172,7 +172,7 @@ def test_quadrature_and_importance_sampling_agree(latent):
             weight.mul_(3)
         # wide posteriors, so that importance sampling converges fast
         model.encoder[-1].weight.mul_(0.1)
-        model.encoder[-1].bias[latent.coordinates :] = 2.0 if latent.distance == "euclidean" else -2
+        model.encoder[-1].bias[latent.coordinates :] = -2.0 if latent.on_sphere else 2
     x = binary(20, 12)
     sampled = log_likelihood(model, x, samples=100_000, max_rows=100_000)
     grid = exact_log_likelihood_2d(model, x, points=40_000)

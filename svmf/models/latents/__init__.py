@@ -16,7 +16,6 @@ from svmf.models.latents.sphere import (
     SphericalCauchyLatent,
     SphericalLatent,
     UniformPrior,
-    log_sphere_area,
 )
 
 __all__ = [
@@ -36,7 +35,6 @@ __all__ = [
     "SphericalCauchyLatent",
     "SphericalLatent",
     "UniformPrior",
-    "log_sphere_area",
     "with_correction",
 ]
 

@@ -71,14 +71,9 @@ class Latent(ABC, Generic[PosteriorT]):
         """The blocks of a code: how many coordinates each has, and whether it is a unit vector."""
         return ((self.coordinates, self.on_sphere),)
 
-    @property
-    def distance(self) -> str:
-        """The name of the distance between codes."""
-        return "geodesic" if self.on_sphere else "euclidean"
-
     def distances(self, codes: Tensor, others: Tensor) -> Tensor:
         """Distances in this space, [codes, others]: what `nearest_labels` should use."""
-        return DISTANCES[self.distance](codes, others)
+        return DISTANCES["geodesic" if self.on_sphere else "euclidean"](codes, others)
 
     @property
     @abstractmethod

@@ -69,10 +69,6 @@ class ProductLatent(Latent[tuple[Any, ...]]):
     def spheres(self) -> tuple[tuple[int, bool], ...]:
         return tuple(block for factor in self.factors for block in factor.spheres)
 
-    @property
-    def distance(self) -> str:
-        return "product"
-
     def distances(self, codes: Tensor, others: Tensor) -> Tensor:
         """The root of the sum of the factors' squared distances."""
         sizes = [factor.coordinates for factor in self.factors]
