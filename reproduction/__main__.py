@@ -10,7 +10,7 @@ from pathlib import Path
 
 from reproduction.catalogue import EXPERIMENTS
 from reproduction.record import Job, Workspace, run_jobs
-from svmf.cli import Parser, guarded
+from svmf.cli import Parser, guarded, require_at_least
 from svmf.errors import ConfigError, DataError
 
 EPILOG = """examples:
@@ -71,9 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _check(args: argparse.Namespace) -> None:
     for option in ("seeds", "threads", "epochs"):
-        value = getattr(args, option)
-        if value is not None and value < 1:
-            raise ConfigError(f"--{option}: expected at least 1, got {value}")
+        require_at_least(option, getattr(args, option), 1)
     if args.dims is not None and min(args.dims) < 1:
         raise ConfigError(f"--dims: expected dimensions of at least 1, got {min(args.dims)}")
     if args.dims is not None and args.name == "table3" and len(args.dims) % 2:

@@ -21,7 +21,7 @@ from reproduction.markdown import (
     write_table,
 )
 from reproduction.mnist import DIMS, PROTOCOL_NOTES, PROTOCOLS, SETTINGS_NOTE, values_of
-from reproduction.record import Job, Workspace, read_results
+from reproduction.record import Job, Workspace, results_by
 from reproduction.training_job import cut_mark, cut_note, training_job
 from svmf.training import make_config
 
@@ -99,11 +99,11 @@ Choice = tuple[Posterior, list[dict[str, Any]]]
 
 def runs_of(workspace: Workspace) -> Runs:
     """By posterior and dimension."""
-    found: Runs = {}
-    for result in read_results(workspace, EXPERIMENT):
-        key, _ = result["key"].rsplit("-d", 1)
-        found.setdefault((key, result["config"]["dim"]), []).append(result)
-    return found
+    return results_by(
+        workspace,
+        EXPERIMENT,
+        lambda result: (result["key"].rsplit("-d", 1)[0], result["config"]["dim"]),
+    )
 
 
 def beside(base: list[dict[str, Any]], runs: list[dict[str, Any]]) -> list[float]:

@@ -10,11 +10,9 @@ import statistics
 
 import torch
 
-from svmf.training.checkpoint import load_best
-from svmf.training.processes import Processes
 from svmf.training.randomness import Purpose, noise_from
 from svmf.training.rows import BinarizedRows
-from svmf.training.run import make_task
+from svmf.training.run import finished_task
 from svmf.training.run_folder import RunFolder
 from svmf.training.vae_task import EVALUATION_ROWS, VAETask
 
@@ -37,17 +35,16 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=12, help="binarisations (12)")
     arguments = parser.parse_args()
     folder = RunFolder(arguments.run)
-    task = make_task(folder.read_config(), Processes("cpu"))
-    if not isinstance(task, VAETask) or task.images is None:
-        raise SystemExit(f"{arguments.run}: expected a VAE on images")
-    load_best(task, folder)
     found = []
-    for draw in range(1, arguments.draws + 1):
-        rows = BinarizedRows(task.images.test.images, task.device, Purpose.TEST, draw)
-        with noise_from(task.device, Purpose.TEST, draw):
-            terms = [task.model.elbo_terms(x) for x in rows.chunks(EVALUATION_ROWS)]
-        means = torch.cat(terms, 1).double().mean(1).tolist()
-        found.append(task.figures(dict(zip(task.model.terms, means, strict=True))))
+    with finished_task(folder, folder.read_config()) as (task, _):
+        if not isinstance(task, VAETask) or task.images is None:
+            raise SystemExit(f"{arguments.run}: expected a VAE on images")
+        for draw in range(1, arguments.draws + 1):
+            rows = BinarizedRows(task.images.test.images, task.device, Purpose.TEST, draw)
+            with noise_from(task.device, Purpose.TEST, draw):
+                terms = [task.model.elbo_terms(x) for x in rows.chunks(EVALUATION_ROWS)]
+            means = torch.cat(terms, 1).double().mean(1).tolist()
+            found.append(task.figures(dict(zip(task.model.terms, means, strict=True))))
     for name in ("elbo", "re", "kl"):
         values = [figures[name] for figures in found]
         print(f"{name}: {statistics.fmean(values):.3f} ± {statistics.stdev(values):.4f}")

@@ -7,10 +7,11 @@ accuracies (20 label draws) and, for seed 0, the figures are made.
 """
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
 from reproduction.mnist_figures import draw_model
-from reproduction.record import Job, Workspace, read_results
+from reproduction.record import Job, Workspace, results_by
 from reproduction.training_job import training_job
 from svmf.training import RunConfig, make_config
 
@@ -114,12 +115,8 @@ def results_of(
     workspace: Workspace, protocol: str = "stated"
 ) -> dict[tuple[str, str, int], list[dict[str, Any]]]:
     """By model, gradient and dimension."""
-    found: dict[tuple[str, str, int], list[dict[str, Any]]] = {}
-    for result in read_results(workspace, experiment_of(protocol)):
-        config = result["config"]
-        cell = (config["model"], config["gradient"], config["dim"])
-        found.setdefault(cell, []).append(result)
-    return found
+    cell = itemgetter("model", "gradient", "dim")
+    return results_by(workspace, experiment_of(protocol), lambda result: cell(result["config"]))
 
 
 def values_of(results: list[dict[str, Any]], name: str) -> list[float]:

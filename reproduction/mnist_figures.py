@@ -3,11 +3,12 @@
 
 import math
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from svmf.models import VAE
+from svmf.models import VAE, Latent
 from svmf.plots import hammer, image_grid, picture, plane, save_figure
 from svmf.training.task import Task
 from svmf.training.vae_task import VAETask
@@ -21,8 +22,7 @@ def draw_model(task: Task, folder: Path) -> None:
     """The figures that the paper shows for this model's dimension."""
     assert isinstance(task, VAETask)
     assert task.images is not None
-    spherical = task.model.latent.on_sphere
-    name, letter = task.config.model, "S" if spherical else "N"
+    name, letter = task.config.model, "S" if task.model.latent.on_sphere else "N"
     dim = task.config.dim
     if dim in SAMPLED_DIMS:
         draw_samples(
@@ -34,11 +34,18 @@ def draw_model(task: Task, folder: Path) -> None:
         test = task.images.test
         codes = task.latent_means(test.images[:_SHOWN], 0).cpu()
         labels = test.labels[:_SHOWN]
-        draw = hammer if spherical else plane
-        space = "S^2 (Hammer projection)" if spherical else "R^2"
-        axes = draw(codes, labels, title=f"{letter}-VAE, latent space {space}")
-        save_figure(axes.figure, folder / f"latent-{name}.png")
+        title = "{letter}-VAE, latent space {space}"
+        draw_codes(task.model.latent, codes, labels, title, folder / f"latent-{name}.png")
         draw_manifold(task, f"{letter}-VAE, manifold", folder / f"manifold-{name}.png")
+
+
+def draw_codes(latent: Latent[Any], codes: Tensor, labels: Tensor, title: str, path: Path) -> None:
+    """Of a latent space of two dimensions; `title` has places for its letter and its name."""
+    draw, letter, space = (
+        (hammer, "S", "S^2 (Hammer projection)") if latent.on_sphere else (plane, "N", "R^2")
+    )
+    axes = draw(codes, labels, title=title.format(letter=letter, space=space))
+    save_figure(axes.figure, path)
 
 
 @torch.no_grad()

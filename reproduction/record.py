@@ -13,11 +13,13 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from svmf.errors import RunError, UserError
 from svmf.training.files import atomic_write
 from svmf.training.run_folder import RunFolder
+
+Cell = TypeVar("Cell")
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,16 @@ def _write(job: Job, workspace: Workspace, figures: dict[str, Any], seconds: flo
 def read_results(workspace: Workspace, experiment: str) -> list[dict[str, Any]]:
     """All results of an experiment, by key."""
     return [_read(path) for path in sorted((workspace.results / experiment).glob("*.json"))]
+
+
+def results_by(
+    workspace: Workspace, experiment: str, cell: Callable[[dict[str, Any]], Cell]
+) -> dict[Cell, list[dict[str, Any]]]:
+    """The results of an experiment by the cell of a table that each belongs to."""
+    found: dict[Cell, list[dict[str, Any]]] = {}
+    for result in read_results(workspace, experiment):
+        found.setdefault(cell(result), []).append(result)
+    return found
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -7,6 +7,7 @@ correct von Mises-Fisher distribution in place of the code that it was compared 
 import io
 import time
 from collections.abc import Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import torch
 from torch import Tensor
 
 from reproduction.markdown import markdown_table, mean_spread, paper_cell, write_table
-from reproduction.record import Job, Workspace, read_results
+from reproduction.record import Job, Workspace, results_by
 from reproduction.sc_vae_model import FAMILIES, build
 from reproduction.sc_vae_paper import FIRST_EPOCHS, PUBLISHED
 from svmf.benchmarking.timing import threads
@@ -151,10 +152,7 @@ Runs = dict[tuple[int, str], list[dict[str, Any]]]
 
 def runs_of(workspace: Workspace) -> Runs:
     """By dimension and family."""
-    found: Runs = {}
-    for result in read_results(workspace, EXPERIMENT):
-        found.setdefault((result["dim"], result["family"]), []).append(result)
-    return found
+    return results_by(workspace, EXPERIMENT, itemgetter("dim", "family"))
 
 
 def best_of(run: dict[str, Any]) -> dict[str, float]:

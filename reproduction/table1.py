@@ -3,7 +3,7 @@
 and which of them the paper's figures are."""
 
 import statistics
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -158,13 +158,20 @@ def winners_table(runs: Runs) -> str:
     return markdown_table(head, rows)
 
 
-def render(workspace: Workspace) -> Path:
+def by_protocol(workspace: Workspace, tables: Callable[[Runs], list[str]]) -> list[str]:
+    """The parts of a page: the tables of each protocol that has runs."""
     parts = []
     for protocol in PROTOCOLS:
-        runs = runs_of(workspace, protocol)
-        if runs:
-            parts += [f"## Protocol: {protocol}", PROTOCOL_NOTES[protocol], protocol_table(runs)]
-            parts += ["Log-likelihood, N against S:", winners_table(runs)]
+        if runs := runs_of(workspace, protocol):
+            parts += [f"## Protocol: {protocol}", PROTOCOL_NOTES[protocol], *tables(runs)]
+    return parts
+
+
+def render(workspace: Workspace) -> Path:
+    def tables(runs: Runs) -> list[str]:
+        return [protocol_table(runs), "Log-likelihood, N against S:", winners_table(runs)]
+
+    parts = by_protocol(workspace, tables)
     parts += ["## Which protocol the paper's figures are", AGREEMENT_NOTE]
     parts += [agreement_table(workspace)]
     parts += ["## LL less ELBO", GAP_NOTE, gap_table(workspace)]

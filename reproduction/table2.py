@@ -6,16 +6,10 @@ import statistics
 from pathlib import Path
 
 from reproduction.markdown import markdown_table, mean_spread, paper_cell, verdict, write_table
-from reproduction.mnist import (
-    CODES,
-    PROTOCOL_NOTES,
-    PROTOCOLS,
-    SETTINGS_NOTE,
-    accuracies_of,
-)
+from reproduction.mnist import CODES, PROTOCOLS, SETTINGS_NOTE, accuracies_of
 from reproduction.paper import TABLE2
 from reproduction.record import Workspace
-from reproduction.table1 import Runs, runs_of
+from reproduction.table1 import Runs, by_protocol, runs_of
 
 LABELS = (100, 600, 1000)
 NOTES = """
@@ -78,11 +72,7 @@ def codes_table(workspace: Workspace) -> str:
 
 
 def render(workspace: Workspace) -> Path:
-    parts = []
-    for protocol in PROTOCOLS:
-        runs = runs_of(workspace, protocol)
-        if runs:
-            parts += [f"## Protocol: {protocol}", PROTOCOL_NOTES[protocol], protocol_table(runs)]
+    parts = by_protocol(workspace, lambda runs: [protocol_table(runs)])
     parts += ["## What k-NN is given", CODES_NOTE, codes_table(workspace)]
     path = workspace.results / "table2.md"
     return write_table(path, "Table 2: k-NN on MNIST", f"{SETTINGS_NOTE}\n\n{NOTES}", *parts)

@@ -2,6 +2,7 @@
 """Table 3: M1+M2 on MNIST with 100 labels, in the pairings N+N, S+S and S+N."""
 
 from collections.abc import Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import torch
 
 from reproduction.markdown import markdown_table, mean_spread, write_table
 from reproduction.paper import TABLE3
-from reproduction.record import Job, Workspace, read_results
+from reproduction.record import Job, Workspace, results_by
 from reproduction.training_job import cut_mark, cut_note, training_job
 from svmf.plots import image_grid, picture
 from svmf.training import make_config
@@ -81,12 +82,8 @@ def draw_analogies(task: Task, path: Path) -> None:
 
 def results_of(workspace: Workspace) -> dict[tuple[str, int, int], list[dict[str, Any]]]:
     """By model, dim z1 and dim z2."""
-    found: dict[tuple[str, int, int], list[dict[str, Any]]] = {}
-    for result in read_results(workspace, "m1m2"):
-        config = result["config"]
-        cell = (config["model"], config["dim"], config["dim2"])
-        found.setdefault(cell, []).append(result)
-    return found
+    cell = itemgetter("model", "dim", "dim2")
+    return results_by(workspace, "m1m2", lambda result: cell(result["config"]))
 
 
 def accuracies_of(runs: list[dict[str, Any]]) -> list[float]:

@@ -14,10 +14,10 @@ from reproduction.markdown import (
     verdict,
     write_table,
 )
+from reproduction.mnist_figures import draw_codes
 from reproduction.paper import TABLE4, TABLE4_SETTINGS
-from reproduction.record import Job, Workspace, read_results
+from reproduction.record import Job, Workspace, results_by
 from reproduction.training_job import training_job
-from svmf.plots import hammer, plane, save_figure
 from svmf.training import make_config
 from svmf.training.graph_task import GraphTask
 from svmf.training.task import Task
@@ -109,21 +109,18 @@ def draw_nodes(task: Task, folder: Path) -> None:
     assert isinstance(task, GraphTask)
     task.model.eval()
     codes = task.model.latent.mean(task.model.posterior()).cpu()
-    spherical = task.model.latent.on_sphere
-    draw = hammer if spherical else plane
-    letter, space = ("S", "S^2 (Hammer projection)") if spherical else ("N", "R^2")
-    title = f"{letter}-VGAE, latent space {space} of Cora"
-    axes = draw(codes, task.graph.labels, title=title)
-    save_figure(axes.figure, folder / f"latent-cora-{task.config.model}.png")
+    path = folder / f"latent-cora-{task.config.model}.png"
+    title = "{letter}-VGAE, latent space {space} of Cora"
+    draw_codes(task.model.latent, codes, task.graph.labels, title, path)
 
 
 def results_of(workspace: Workspace) -> dict[Cell, list[dict[str, Any]]]:
-    found: dict[Cell, list[dict[str, Any]]] = {}
-    for result in read_results(workspace, "links"):
+    def cell(result: dict[str, Any]) -> Cell:
         graph, model, rest = result["key"].split("-", 2)
         setting, split, _ = rest.rsplit("-", 2)
-        found.setdefault((graph, model, setting, split), []).append(result)
-    return found
+        return graph, model, setting, split
+
+    return results_by(workspace, "links", cell)
 
 
 def render(workspace: Workspace) -> Path:

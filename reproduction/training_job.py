@@ -9,10 +9,8 @@ from typing import Any
 
 from reproduction.record import InterruptedRunError, Job
 from svmf.progress import ProgressLine
-from svmf.training import RunConfig, RunFolder, continue_run, start_run
-from svmf.training.checkpoint import load_best
-from svmf.training.environment import RunEnvironment
-from svmf.training.run import make_task
+from svmf.training import RunConfig, RunFolder
+from svmf.training.run import finished_task, train_or_continue
 from svmf.training.task import Task
 
 AfterTraining = Callable[[Task], None]
@@ -30,19 +28,10 @@ def training_job(
 
     def work(folder: Path) -> dict[str, Any]:
         run = RunFolder(folder)
-        progress = ProgressLine()
-        outcome = (
-            continue_run(
-                folder, {"compile": config.compile, "epochs": config.epochs}, progress=progress
-            )
-            if run.exists()
-            else start_run(config, folder, progress=progress)
-        )
+        outcome = train_or_continue(run, config, progress=ProgressLine())
         if not outcome.finished:
             raise InterruptedRunError(f"{experiment}/{key}: stopped; the same command continues it")
-        with RunEnvironment(config) as processes:
-            task = make_task(config, processes)
-            load_best(task, run)
+        with finished_task(run, config) as (task, _):
             figures = task.evaluate(**(evaluation or {}))
             if after is not None:
                 after(task)

@@ -4,15 +4,13 @@ against the plain-Python reference and torch's Normal."""
 
 import os
 import shutil
-import statistics
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import torch
-from torch import Tensor
 
-from svmf import functional, reference
+from svmf.benchmarking.cases import Case, Shape
+from svmf.benchmarking.sampler import CANDIDATES, measure
 from svmf.data import make_circle
 from svmf.demo.circle import CIRCLE_MODELS, EPOCHS, CircleOutcome, circle_config, run_circle
 from svmf.errors import RunError
@@ -21,7 +19,8 @@ from svmf.progress import ProgressLine
 from svmf.training import RunConfig, RunFolder
 
 _SPEED_SHAPES = ((64, 10), (1024, 64), (8192, 10))
-_SECONDS_PER_TIMING = 0.4
+_COMPARED = ("svmf", "reference", "Normal")
+_SECONDS = 1.2  # for each shape
 
 
 def run_demo(out: str | os.PathLike[str], seed: int = 0, epochs: int | None = None) -> None:
@@ -49,10 +48,10 @@ def run_demo(out: str | os.PathLike[str], seed: int = 0, epochs: int | None = No
             f"{outcome.score:7.2f} {outcome.elbo:8.1f}"
         )
     print("\nSampling: draw, KL divergence and gradient, microseconds per call, one thread\n")
-    print(f"{'rows x m':>12s} {'svmf':>10s} {'reference':>12s} {'Normal':>10s}")
+    print(f"{'rows x m':>12s}" + "".join(f"{name:>11s}" for name in _COMPARED))
     for rows, dim in _SPEED_SHAPES:
-        ours, plain, normal = _speeds(rows, dim)
-        print(f"{f'{rows} x {dim}':>12s} {ours:10.0f} {plain:12.0f} {normal:10.0f}")
+        times = "".join(f"{each:11.0f}" for each in _speeds(rows, dim))
+        print(f"{f'{rows} x {dim}':>12s}{times}")
     print(f"\nfigure  {figure}")
     print(f"runs    {folder / 'runs'}")
     print(f"time    {time.monotonic() - started:.0f} s")
@@ -76,43 +75,9 @@ def _draw(outcomes: list[CircleOutcome], path: Path, seed: int) -> Path:
     return circle_figure(panels, path)
 
 
-def _speeds(rows: int, dim: int) -> tuple[float, float, float]:
-    """Microseconds of svmf, of the reference and of torch's Normal for the same training step."""
-    generator = torch.Generator().manual_seed(0)
-    raw = torch.randn(rows, dim, generator=generator)
-    loc = torch.nn.functional.normalize(raw, dim=-1).requires_grad_()
-    kappa = torch.full((rows,), 50.0, requires_grad=True)
-    scale = torch.full((rows, dim), 0.5, requires_grad=True)
-    upstream = torch.randn(rows, dim, generator=generator)
-
-    def vmf(library: object) -> Callable[[], None]:
-        def step() -> None:
-            z, kl = library.vmf_rsample_kl(loc, kappa)  # type: ignore[attr-defined]
-            torch.autograd.grad((z * upstream).sum() + kl.sum(), (loc, kappa))
-
-        return step
-
-    def normal() -> None:
-        posterior = torch.distributions.Normal(loc, scale)
-        prior = torch.distributions.Normal(0.0, 1.0)
-        z = posterior.rsample()
-        kl = torch.distributions.kl_divergence(posterior, prior)
-        torch.autograd.grad((z * upstream).sum() + kl.sum(), (loc, scale))
-
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        return _microseconds(vmf(functional)), _microseconds(vmf(reference)), _microseconds(normal)
-    finally:
-        torch.set_num_threads(threads)
-
-
-def _microseconds(step: Callable[[], Tensor | None]) -> float:
-    step()
-    times: list[float] = []
-    end = time.perf_counter() + _SECONDS_PER_TIMING
-    while time.perf_counter() < end or len(times) < 3:
-        start = time.perf_counter()
-        step()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times) * 1e6
+def _speeds(rows: int, dim: int) -> list[float]:
+    """Microseconds of each candidate for the same training step."""
+    case = Case("step", Shape(1, rows, dim))
+    candidates = [candidate for candidate in CANDIDATES if candidate.name in _COMPARED]
+    timings = measure(case, candidates, seconds=_SECONDS)
+    return [timings[name].median * 1e6 for name in _COMPARED]

@@ -15,10 +15,8 @@ import torch
 from torch import Tensor
 
 from svmf.data import CircleSet, make_circle
-from svmf.training import RunConfig, RunFolder, continue_run, make_config, start_run
-from svmf.training.checkpoint import load_best
-from svmf.training.environment import RunEnvironment
-from svmf.training.run import make_task
+from svmf.training import RunConfig, RunFolder, make_config
+from svmf.training.run import finished_task, train_or_continue
 from svmf.training.vae_task import CIRCLE_POINTS, CIRCLE_SPLIT, VAETask
 
 EPOCHS = 60
@@ -76,13 +74,11 @@ def run_circle(
 ) -> CircleOutcome:
     """Trains one model (or continues, or finds it finished) in `folder` and scores it. `options`
     are those of `start_run`."""
-    run, seed = RunFolder(folder), config.seed
-    continue_run(folder, **options) if run.exists() else start_run(config, folder, **options)
-    with RunEnvironment(config) as processes:
-        task = make_task(config, processes)
+    run = RunFolder(folder)
+    train_or_continue(run, config, **options)
+    with finished_task(run, config) as (task, _):
         assert isinstance(task, VAETask)
-        load_best(task, run)
-        return score_circle(circle_model, task, make_circle(CIRCLE_POINTS, seed))
+        return score_circle(circle_model, task, make_circle(CIRCLE_POINTS, config.seed))
 
 
 @torch.no_grad()

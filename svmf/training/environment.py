@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """What a run changes in its process, put back afterwards: threads, process group, subnormals."""
 
+import contextlib
 import os
+from collections.abc import Iterator
 
 import torch
 
@@ -9,8 +11,9 @@ from svmf.training.config import RunConfig
 from svmf.training.processes import Processes
 
 
-class RunEnvironment:
-    """Enter it around everything that trains or evaluates a configuration.
+@contextlib.contextmanager
+def run_environment(config: RunConfig) -> Iterator[Processes]:
+    """Around everything that trains or evaluates a configuration.
 
     Subnormal numbers are flushed to zero inside. Adam's moments of a weight whose gradient has
     become zero (a dead ReLU, a pixel that is never lit) decay into the subnormal range within a
@@ -18,23 +21,17 @@ class RunEnvironment:
     to take four times as long. Worker threads take the setting over from the thread that starts
     them, so it comes before the first parallel loop.
     """
-
-    def __init__(self, config: RunConfig) -> None:
-        self._config = config
-
-    def __enter__(self) -> Processes:
-        self._processes = Processes(self._config.device)  # may refuse: nothing is changed before
-        self._flushing = flushes_subnormals()
-        torch.set_flush_denormal(True)
-        self._threads = torch.get_num_threads()
-        if self._config.threads is not None:
-            torch.set_num_threads(min(self._config.threads, most_threads()))
-        return self._processes
-
-    def __exit__(self, *_: object) -> None:
-        self._processes.close()
-        torch.set_num_threads(self._threads)
-        torch.set_flush_denormal(self._flushing)
+    processes = Processes(config.device)  # may refuse: nothing is changed before
+    flushing, threads = flushes_subnormals(), torch.get_num_threads()
+    torch.set_flush_denormal(True)
+    if config.threads is not None:
+        torch.set_num_threads(min(config.threads, most_threads()))
+    try:
+        yield processes
+    finally:
+        processes.close()
+        torch.set_num_threads(threads)
+        torch.set_flush_denormal(flushing)
 
 
 def most_threads() -> int:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """A run from its configuration to its figures: what `svmf train` and `svmf evaluate` call."""
 
+import contextlib
 import dataclasses
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -12,7 +13,7 @@ from svmf.errors import ConfigError, RunError
 from svmf.progress import ProgressLine
 from svmf.training.checkpoint import load_best
 from svmf.training.config import RunConfig, check_config, fixed_options
-from svmf.training.environment import RunEnvironment
+from svmf.training.environment import run_environment
 from svmf.training.graph_task import GraphTask
 from svmf.training.processes import Processes
 from svmf.training.randomness import Purpose, derived_seed
@@ -62,7 +63,7 @@ def train_in(
     make: Callable[[RunConfig, Processes], Task] | None = None,
 ) -> Outcome:
     """`make` gives the task; it is that of the configuration by default."""
-    with RunEnvironment(config) as processes:
+    with run_environment(config) as processes:
         # the data come first: a missing data set leaves no empty run folder behind
         task = (make or make_task)(config, processes)
         if tensorboard:
@@ -91,9 +92,7 @@ def evaluate_run(
     """The test figures of a run's best epoch."""
     folder = RunFolder(out)
     config = _with_overrides(folder.read_config(), overrides)
-    with RunEnvironment(config) as processes:
-        task = make_task(config, processes)
-        best_epoch = load_best(task, folder)
+    with finished_task(folder, config) as (task, best_epoch):
         return {
             "model": config.model,
             "data": config.data,
@@ -102,6 +101,22 @@ def evaluate_run(
             "best_epoch": best_epoch,
             **task.evaluate(**options),
         }
+
+
+def train_or_continue(folder: RunFolder, config: RunConfig, **options: Any) -> Outcome:
+    """Trains in a folder, or goes on in it for as many epochs as the configuration says now."""
+    if not folder.exists():
+        return start_run(config, folder.path, **options)
+    again = {"compile": config.compile, "epochs": config.epochs}
+    return continue_run(folder.path, again, **options)
+
+
+@contextlib.contextmanager
+def finished_task(folder: RunFolder, config: RunConfig) -> Iterator[tuple[Task, int]]:
+    """The task of a run with the weights of its best epoch, and that epoch."""
+    with run_environment(config) as processes:
+        task = make_task(config, processes)
+        yield task, load_best(task, folder)
 
 
 def _with_overrides(stored: RunConfig, overrides: dict[str, Any] | None) -> RunConfig:

@@ -11,7 +11,7 @@ from svmf.errors import RunError, one_line
 from svmf.training.checked import Part, weights_like
 from svmf.training.checkpoint import best_model, load_best
 from svmf.training.config import RunConfig
-from svmf.training.environment import RunEnvironment
+from svmf.training.environment import run_environment
 from svmf.training.run import make_task
 from svmf.training.run_folder import RunFolder
 from svmf.training.task import Task
@@ -39,7 +39,7 @@ def load_model(
     folder = RunFolder(run)
     config = folder.read_config()
     if config.spec.kind == "graph" and model is None:
-        with RunEnvironment(config) as processes:
+        with run_environment(config) as processes:
             return _placed(trained(make_task(config, processes), folder), device)
     made, _ = best_model(
         folder, config, lambda state: _built(config, state) if model is None else model

@@ -14,7 +14,7 @@ import torch
 from svmf.cli import main
 from svmf.progress import ProgressLine
 from svmf.training import make_config
-from svmf.training.environment import RunEnvironment
+from svmf.training.environment import run_environment
 
 TINY = ("--hidden", "4", "--dim", "2")
 
@@ -58,9 +58,9 @@ def test_one_thread_unless_told_otherwise():
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(2)
-        with RunEnvironment(make_config("svae")):
+        with run_environment(make_config("svae")):
             assert torch.get_num_threads() == 1
-        with RunEnvironment(make_config("svae", threads=2)):
+        with run_environment(make_config("svae", threads=2)):
             assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)

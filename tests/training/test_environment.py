@@ -8,7 +8,7 @@ import torch
 
 from svmf.errors import ConfigError
 from svmf.training.config import make_config
-from svmf.training.environment import RunEnvironment, flushes_subnormals
+from svmf.training.environment import flushes_subnormals, run_environment
 
 
 @pytest.fixture
@@ -23,14 +23,14 @@ def subnormals():
 @pytest.mark.parametrize("before", [False, True])
 def test_subnormals_are_flushed_inside_only(subnormals, before):
     torch.set_flush_denormal(before)
-    with RunEnvironment(make_config("svae", data="digits")):
+    with run_environment(make_config("svae", data="digits")):
         assert flushes_subnormals()
     assert flushes_subnormals() == before
 
 
 def test_put_back_after_an_error(subnormals):
     threads = torch.get_num_threads()
-    environment = RunEnvironment(make_config("svae", data="digits", threads=1))
+    environment = run_environment(make_config("svae", data="digits", threads=1))
     environment.__enter__()
     assert torch.get_num_threads() == 1
     environment.__exit__(RuntimeError, RuntimeError(), None)
@@ -45,7 +45,7 @@ def test_nothing_changes_where_the_device_is_refused(subnormals, monkeypatch):
     monkeypatch.setattr("svmf.training.environment.Processes", refuse)
     threads = torch.get_num_threads()
     with pytest.raises(ConfigError):
-        RunEnvironment(make_config("svae", data="digits", threads=threads + 1)).__enter__()
+        run_environment(make_config("svae", data="digits", threads=threads + 1)).__enter__()
     assert torch.get_num_threads() == threads
     assert not flushes_subnormals()
 
@@ -62,13 +62,13 @@ def test_moments_of_a_dead_weight_vanish(subnormals):
         return optimizer.state[weight]["exp_avg"]
 
     assert (moment_after(1500) > 0).all()
-    with RunEnvironment(make_config("svae", data="digits")):
+    with run_environment(make_config("svae", data="digits")):
         assert (moment_after(1500) == 0).all()
 
 
 def test_a_thousand_threads_are_not_made():
     """Their stacks take 8 GB of addresses, which a limit on memory may not give."""
     before = torch.get_num_threads()
-    with RunEnvironment(make_config("svae", threads=1024)):
+    with run_environment(make_config("svae", threads=1024)):
         assert torch.get_num_threads() == max(os.cpu_count(), 64)
     assert torch.get_num_threads() == before

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from svmf.training import MODELS, RunFolder, continue_run, make_config, start_run
-from svmf.training.environment import RunEnvironment
+from svmf.training.environment import run_environment
 from svmf.training.gradients import by_autograd, captured
 from svmf.training.run import make_task
 
@@ -35,7 +35,7 @@ def evaluate(make, task, step):
 @pytest.mark.parametrize(("model", "gradient"), CASES)
 def test_captured_equals_autograd(model, gradient, options):
     config = make_config(model, **options(model, gradient=gradient))
-    with RunEnvironment(config) as processes:
+    with run_environment(config) as processes:
         expected = evaluate(by_autograd, make_task(config, processes), 0)
         actual = evaluate(captured, make_task(config, processes), 0)
     assert len(actual) == len(expected)
