@@ -20,7 +20,7 @@ from types import FrameType
 from typing import NoReturn
 
 from svmf._version import __version__
-from svmf.errors import UserError
+from svmf.errors import ConfigError, UserError
 
 
 class Parser(argparse.ArgumentParser):
@@ -28,6 +28,12 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
+
+
+def require_at_least(option: str, value: float | None, least: int) -> None:
+    """Refuses a smaller value of an option, and nan; one that was not given is None."""
+    if value is not None and not value >= least:
+        raise ConfigError(f"--{option}: expected at least {least}, got {value}")
 
 
 def build_parser() -> argparse.ArgumentParser:

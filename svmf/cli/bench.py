@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from svmf.cli import require_at_least
 from svmf.errors import ConfigError, RunError
 
 if TYPE_CHECKING:
@@ -104,8 +105,7 @@ def checked_cases(args: argparse.Namespace, ops: Sequence[str]) -> "list[tuple[s
         if not (math.isfinite(kappa) and kappa >= 0):
             raise ConfigError(f"--kappa: expected finite numbers of at least 0, got {kappa:g}")
     for count in args.threads:
-        if count < 1:
-            raise ConfigError(f"--threads: expected at least 1, got {count}")
+        require_at_least("threads", count, 1)
     if args.seconds is not None and not args.seconds > 0:
         raise ConfigError(f"--seconds: expected a positive number, got {args.seconds:g}")
     if args.device != "cpu" and not (args.device == "cuda" or args.device.startswith("cuda:")):

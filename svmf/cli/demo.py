@@ -3,6 +3,8 @@
 
 import argparse
 
+from svmf.cli import require_at_least
+
 HELP = "run the paper's first experiment end to end: about a minute, nothing downloaded"
 EXAMPLES = ("svmf demo", "svmf demo --out /tmp/demo --seed 3")
 
@@ -16,12 +18,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    require_at_least("seed", args.seed, 0)
+    require_at_least("epochs", args.epochs, 1)
     from svmf.demo import run_demo
-    from svmf.errors import ConfigError
 
-    if args.seed < 0:
-        raise ConfigError(f"--seed: expected at least 0, got {args.seed}")
-    if args.epochs is not None and args.epochs < 1:
-        raise ConfigError(f"--epochs: expected at least 1, got {args.epochs}")
     run_demo(args.out, args.seed, args.epochs)
     return 0

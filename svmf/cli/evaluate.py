@@ -4,6 +4,7 @@
 import argparse
 import json
 
+from svmf.cli import require_at_least
 from svmf.training.config import config_options
 
 HELP = "print the test figures of a run"
@@ -44,14 +45,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from svmf.errors import ConfigError
+    require_at_least("samples", args.samples, 0)
+    require_at_least("limit", args.limit, 1)
+    require_at_least("label-draws", args.label_draws, 1)
     from svmf.training import evaluate_run
 
-    for name, least in (("samples", 0), ("limit", 1), ("label_draws", 1)):
-        value = getattr(args, name)
-        if value is not None and value < least:
-            option = name.replace("_", "-")
-            raise ConfigError(f"--{option}: expected at least {least}, got {value}")
     overrides = {name: getattr(args, name) for name in _OVERRIDES}
     figures = evaluate_run(
         args.run_folder,

@@ -6,6 +6,7 @@ import os
 import shlex
 import sys
 
+from svmf.cli import require_at_least
 from svmf.errors import ConfigError
 from svmf.training.config import RunConfig, config_options, make_config
 from svmf.training.defaults import help_with_default
@@ -53,10 +54,7 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError("expected a MODEL, for instance svae (see svmf train --help)")
     if args.resume and args.out is None:
         raise ConfigError("--resume needs the run folder: --out RUN")
-    if not args.checkpoint_seconds >= 0:  # nan is not
-        raise ConfigError(
-            f"--checkpoint-seconds: expected at least 0, got {args.checkpoint_seconds}"
-        )
+    require_at_least("checkpoint-seconds", args.checkpoint_seconds, 0)
     if args.model is not None:
         make_config(args.model, **given)  # a mistake is told at once: torch takes seconds to import
 

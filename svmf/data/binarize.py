@@ -12,6 +12,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+# Of a state: four words, whether half a word is left over, and that half.
+STATE_LIMITS = (*[2**64 - 1] * 4, 1, 2**32 - 1)
+
 
 class Binarizer:
     """Draws binary images from grey bytes. `state()` and `restore()` carry it across a restart."""
@@ -48,10 +51,9 @@ class Binarizer:
 
     def restore(self, state: list[int]) -> None:
         """The state must be one that `state` gave: it may come from a file."""
-        bits = [64] * (len(state) - 2) + [1, 32]
-        if len(state) != len(self.state()) or not all(
-            type(word) is int and 0 <= word < 1 << width
-            for word, width in zip(state, bits, strict=True)
+        if len(state) != len(STATE_LIMITS) or not all(
+            type(word) is int and 0 <= word <= limit
+            for word, limit in zip(state, STATE_LIMITS, strict=True)
         ):
             raise ValueError("the state of a binarizer is six integers of 64, 1 and 32 bits")
         *words, has_uint32, uinteger = state

@@ -21,7 +21,7 @@ from typing import BinaryIO
 
 from svmf.catalogue import MAX_CONTENT_BYTES, Collection, RemoteFile
 from svmf.data.patient_http import Clock, make_opener
-from svmf.errors import DataError
+from svmf.errors import DataError, one_line
 from svmf.progress import ProgressLine
 
 _CHUNK = 1 << 16
@@ -53,7 +53,7 @@ def download(
         raise DataError(f"{folder}: cannot be made: {error.strerror}") from error
     for file in collection.files:
         target = folder / file.name
-        if target.exists() and _is_right(target, file):
+        if target.exists() and _problem(target, file) is None:
             progress.line(f"{target}: there")
             continue
         _fetch(file, target, [*mirrors, *collection.mirrors], progress)
@@ -77,7 +77,7 @@ def _fetch(file: RemoteFile, target: Path, mirrors: Sequence[str], progress: Pro
                 part.unlink(missing_ok=True)
             reasons.append(f"{url}: {error}")
         except Exception as error:  # a server, or an address that is none, can raise anything
-            reasons.append(f"{url}: {_one_line(getattr(error, 'reason', None) or error)}")
+            reasons.append(f"{url}: {_why(error)}")
         else:
             with _disk(target):
                 os.replace(part, target)
@@ -85,9 +85,10 @@ def _fetch(file: RemoteFile, target: Path, mirrors: Sequence[str], progress: Pro
     raise DataError(f"{file.name} could not be downloaded: " + "; ".join(reasons))
 
 
-def _one_line(error: object) -> str:
-    text = " ".join(str(error).split()) or type(error).__name__
-    return text if len(text) <= 200 else text[:200] + "..."
+def _why(error: Exception) -> str:
+    """A function of its own: a variable beside `error` would keep it, and its socket, alive."""
+    reason = getattr(error, "reason", None) or error
+    return one_line(str(reason) or type(reason).__name__, 200)
 
 
 @contextlib.contextmanager
@@ -162,10 +163,6 @@ def _open_part(part: Path, have: int) -> BinaryIO:
     sink = os.fdopen(os.open(part, flags, 0o666), "wb")
     sink.seek(have)
     return sink
-
-
-def _is_right(path: Path, file: RemoteFile) -> bool:
-    return _problem(path, file) is None
 
 
 def _problem(path: Path, file: RemoteFile) -> str | None:

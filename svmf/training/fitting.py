@@ -64,16 +64,11 @@ def fit(
 
 def _config(model: str | VAE, data: str, options: dict[str, Any]) -> RunConfig:
     names = [name for name, spec in MODELS.items() if spec.kind == "vae"]
+    if not (isinstance(model, VAE) or (isinstance(model, str) and model in names)):
+        got = repr(model) if isinstance(model, str) else type(model).__name__
+        raise ConfigError(f"fit: expected `model` among {', '.join(names)} or a VAE, got {got}")
     if isinstance(model, str):
-        if model not in names:
-            raise ConfigError(
-                f"fit: expected `model` among {', '.join(names)} or a VAE, got {model!r}"
-            )
         return make_config(model, data=data, **options)
-    if not isinstance(model, VAE):
-        raise ConfigError(
-            f"fit: expected `model` among {', '.join(names)} or a VAE, got {type(model).__name__}"
-        )
     latent = model.latent
     given = {"dim": latent.dim, "gradient": latent.gradient, **options}
     same = [name for name in names if LATENTS[MODELS[name].latents[0]] is type(latent)]

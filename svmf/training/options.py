@@ -54,30 +54,17 @@ class _Said:
 
     help: str
     group: str
-    range: Range | None
-    choices: tuple[str, ...] | None
-    metavar: str | None
-    without: str | None
-    only: str | None
-    resumable: bool
+    range: Range | None = None
+    choices: tuple[str, ...] | None = None
+    metavar: str | None = None
+    without: str | None = None  # what a default of None means
+    only: str | None = None  # the one kind of model that reads it
+    resumable: bool = False  # may differ when a run is continued
 
 
-def option(
-    default: Any,
-    help: str,
-    group: str,
-    *,
-    range: Range | None = None,
-    choices: tuple[str, ...] | None = None,
-    metavar: str | None = None,
-    without: str | None = None,
-    only: str | None = None,
-    resumable: bool = False,
-) -> Any:
-    """A field that is an option. `without` says what a default of None means; `only` names the one
-    kind of model that reads it; `resumable` options may differ when a run is continued."""
-    said = _Said(help, group, range, choices, metavar, without, only, resumable)
-    return dataclasses.field(default=default, metadata={_METADATA: said})
+def option(default: Any, *said: Any, **more: Any) -> Any:
+    """A field that is an option; all but the default is for `_Said`."""
+    return dataclasses.field(default=default, metadata={_METADATA: _Said(*said, **more)})
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,10 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from svmf.data import Binarizer
+from svmf.data.binarize import STATE_LIMITS, Binarizer
 from svmf.training.checked import Part
 from svmf.training.processes import Processes
 from svmf.training.randomness import Purpose, generator
-
-# Of a Binarizer's state: four words, whether half a word is left over, and that half.
-_STATE_LIMITS = (*[2**64 - 1] * 4, 1, 2**32 - 1)
 
 
 class EpochOrder:
@@ -71,7 +68,7 @@ class BinarizedRows:
         return self._binarizer.state()
 
     def restore(self, state: Part) -> None:
-        entries = zip(state.items(len(_STATE_LIMITS)), _STATE_LIMITS, strict=True)
+        entries = zip(state.items(len(STATE_LIMITS)), STATE_LIMITS, strict=True)
         self._binarizer.restore([entry.integer(0, limit) for entry, limit in entries])
 
 

@@ -73,17 +73,17 @@ class Trainer:
         """Trains to the end, or until Ctrl-C, once `prepare` was called."""
         self._say_if_the_weight_stays_low()
         with Interruption() as interruption:
-            started = time.monotonic()
-            while self._epoch <= self.config.epochs and not self._stopping.exhausted:
-                if not self._train_epoch(interruption):
-                    self._save()
-                    self._progress.close()
-                    return self._outcome(finished=False, signal=interruption.signal)
-                self._finish_epoch(time.monotonic() - started)
-                started = time.monotonic()
-        self._save()
-        self._progress.close()
-        return self._outcome(finished=True)
+            finished, started = True, time.monotonic()
+            while finished and self._epoch <= self.config.epochs and not self._stopping.exhausted:
+                finished = self._train_epoch(interruption)
+                if finished:
+                    self._finish_epoch(time.monotonic() - started)
+                    started = time.monotonic()
+            self._save()
+            self._progress.close()
+        best_epoch, best_score = self._stopping.best_epoch, self._stopping.best_score
+        signal = 0 if finished else interruption.signal
+        return Outcome(self._epoch - 1, best_epoch, best_score, finished, signal)
 
     def _evaluation(self) -> Evaluate:
         """How a step evaluates the loss and its gradients."""
@@ -263,15 +263,6 @@ class Trainer:
         return NonFiniteError(
             f"the loss is {loss} at {place}; first non-finite tensor: {tensor}; "
             f"the checkpoint before it is {self.folder.checkpoint_path}"
-        )
-
-    def _outcome(self, finished: bool, signal: int = 0) -> Outcome:
-        return Outcome(
-            self._epoch - 1,
-            self._stopping.best_epoch,
-            self._stopping.best_score,
-            finished,
-            signal,
         )
 
     def _zero_sums(self) -> Tensor:
