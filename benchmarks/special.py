@@ -7,6 +7,7 @@ log I_v the logarithm of one. One thread, kappa from 0.4 to 3000 spread evenly i
 """
 
 import math
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -119,16 +120,19 @@ def _ive(order: float, x: Any) -> Any:
     return scipy.special.ive(order, x)
 
 
-def _log_iv_by_scipy(order: float, x: Any) -> Any:
-    import numpy
+def _log_by_scipy(
+    scaled: str, unscale: Callable[[Any, Any], Any] | None = None
+) -> Callable[[float, Any], Any]:
+    """The logarithm of `ive` or `kve`; with `unscale` that of the function without its factor."""
 
-    return numpy.log(_ive(order, x)) + x
+    def log(order: float, x: Any) -> Any:
+        import numpy
+        import scipy.special
 
+        value = numpy.log(getattr(scipy.special, scaled)(order, x))
+        return value if unscale is None else unscale(value, x)
 
-def _log_ive_by_scipy(order: float, x: Any) -> Any:
-    import numpy
-
-    return numpy.log(_ive(order, x))
+    return log
 
 
 def _ratio_by_scipy(order: float, x: Any) -> Any:
@@ -198,24 +202,6 @@ def _op(
     )
 
 
-def _kve(order: float, x: Any) -> Any:
-    import scipy.special
-
-    return scipy.special.kve(order, x)
-
-
-def _log_kv_by_scipy(order: float, x: Any) -> Any:
-    import numpy
-
-    return numpy.log(_kve(order, x)) - x
-
-
-def _log_kve_by_scipy(order: float, x: Any) -> Any:
-    import numpy
-
-    return numpy.log(_kve(order, x))
-
-
 def _slope_in_order(function: Callable[[float, Any], Any]) -> Callable[[float, Any], Any]:
     """SciPy has no derivative in the order: a difference of two values."""
     step = 1e-4
@@ -230,12 +216,12 @@ _FEW_DIMENSIONS = (3, 10, 64, 128)
 _FEW_ORDERS = (1.0, 2.3, 19.5, 63.0)
 _ROW_DIMENSIONS = (3, 10, 64, 512)
 _BY_SCIPY = {
-    "log_ive": _log_ive_by_scipy,
+    "log_ive": _log_by_scipy("ive"),
     "iv_ratio": _ratio_by_scipy,
-    "log_kv": _log_kv_by_scipy,
-    "log_kve": _log_kve_by_scipy,
-    "log_iv_order_derivative": _slope_in_order(_log_ive_by_scipy),
-    "log_kv_order_derivative": _slope_in_order(_log_kve_by_scipy),
+    "log_kv": _log_by_scipy("kve", operator.sub),
+    "log_kve": _log_by_scipy("kve"),
+    "log_iv_order_derivative": _slope_in_order(_log_by_scipy("ive")),
+    "log_kv_order_derivative": _slope_in_order(_log_by_scipy("kve")),
     "vmf_mean_length": _mean_length_by_scipy,
     "vmf_log_norm": _log_norm_by_scipy,
     "vmf_entropy": _entropy_by_scipy,
@@ -243,7 +229,9 @@ _BY_SCIPY = {
 KL = SpecialOp(
     "vmf_kl_uniform", "m", DIMENSIONS, _kappa_and_dim, kl_by_svmf, _kl_by_reference, kl_by_scipy
 )
-LOG_IV = _op("log_iv", _order_and_x, _log_iv_by_scipy, values=ORDERS, parameter="v")
+LOG_IV = _op(
+    "log_iv", _order_and_x, _log_by_scipy("ive", operator.add), values=ORDERS, parameter="v"
+)
 
 
 def _from_inventory() -> Iterator[SpecialOp]:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 from cuda_launches import PROCESSORS, _symbols, emulator
-from cuda_report import short_name, table
+from cuda_report import demangled, short_name, table
 from ptx import Kernel, Machine, parse
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -40,9 +40,7 @@ def compile_ptx(unit: str, arch: str = "compute_80", compiler: str = "nvcc") -> 
 
 def by_short_name(text: str) -> dict[str, Kernel]:
     kernels = parse(text)
-    names = subprocess.run(
-        ["c++filt"], input="\n".join(kernels), capture_output=True, text=True, check=True
-    ).stdout.splitlines()
+    names = demangled("\n".join(kernels)).splitlines()
     return {short_name(n): k for n, k in zip(names, kernels.values(), strict=True)}
 
 

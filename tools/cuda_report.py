@@ -50,11 +50,10 @@ def read_ptxas(folder: Path) -> list[Compiled]:
     files = sorted(folder.rglob("*.ptxas"))
     if not files:
         raise SystemExit(f"cuda_report: no *.ptxas below {folder}; run `make cuda` first")
-    text = "".join(path.read_text() for path in files)
-    demangled = subprocess.run(["c++filt"], input=text, capture_output=True, text=True, check=True)
+    text = demangled("".join(path.read_text() for path in files))
     kernels: list[Compiled] = []
     name, arch, frame = "", "", (0, 0)
-    for line in demangled.stdout.splitlines():
+    for line in text.splitlines():
         if match := re.search(r"Compiling entry function '(.*)' for '(sm_\w+)'", line):
             name, arch = short_name(match[1]), match[2]
         elif match := re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores", line):
@@ -62,6 +61,13 @@ def read_ptxas(folder: Path) -> list[Compiled]:
         elif match := re.search(r"Used (\d+) registers", line):
             kernels.append(Compiled(name, arch, int(match[1]), *frame))
     return kernels
+
+
+def demangled(text: str) -> str:
+    """The text with C++ names as they are written."""
+    return subprocess.run(
+        ["c++filt"], input=text, capture_output=True, text=True, check=True
+    ).stdout
 
 
 def is_half(kernel: str) -> bool:

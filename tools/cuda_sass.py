@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from cuda_report import short_name
+from cuda_report import demangled, short_name
 
 INSTRUCTION = re.compile(r"/\*([0-9a-f]{4,6})\*/\s+(?:@!?U?P\w+\s+)?([A-Z][A-Z0-9_]*)\S*([^;]*);")
 DOUBLE = ("DADD", "DMUL", "DFMA", "DSETP", "DMNMX")
@@ -149,8 +149,7 @@ def read_bodies(folder: Path, arch: str) -> dict[str, str]:
         text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         parts = [part.partition("\n") for part in text.split("Function : ")[1:]]
         symbols = "\n".join(symbol.strip() for symbol, _, _ in parts)
-        names = subprocess.run(["c++filt"], input=symbols, capture_output=True, text=True).stdout
-        for name, (_, _, body) in zip(names.splitlines(), parts, strict=True):
+        for name, (_, _, body) in zip(demangled(symbols).splitlines(), parts, strict=True):
             bodies[short_name(name)] = body
     return bodies
 

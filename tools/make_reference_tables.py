@@ -23,6 +23,7 @@ import random
 import struct
 import sys
 from collections.abc import Callable, Iterable
+from functools import partial
 from multiprocessing.pool import Pool
 from pathlib import Path
 
@@ -231,22 +232,10 @@ def number(value: float) -> str:
     return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
 
 
-def kappa_row(argument: tuple[Format, int, float]) -> str:
-    fmt, dim, kappa = argument
-    values = bessel_exact.vmf_values(dim, kappa).values()
-    return ",".join([DTYPE[fmt], str(dim), number(kappa), *map(digits, values)])
-
-
-def bessel_row(argument: tuple[Format, float, float]) -> str:
-    fmt, order, x = argument
-    values = bessel_exact.bessel_values(order, x).values()
-    return ",".join([DTYPE[fmt], number(order), number(x), *map(digits, values)])
-
-
-def bessel_k_row(argument: tuple[Format, float, float]) -> str:
-    fmt, order, x = argument
-    values = bessel_exact.bessel_k_values(order, x).values()
-    return ",".join([DTYPE[fmt], number(order), number(x), *map(digits, values)])
+def row_of(values: Callable[..., dict[str, mp.mpf]], argument: tuple) -> str:
+    """The type, the arguments of `values`, and what it gives."""
+    fmt, *given = argument
+    return ",".join([DTYPE[fmt], *map(number, given), *map(digits, values(*given).values())])
 
 
 def pathwise_row(argument: tuple[Format, int, float, str, float]) -> str:
@@ -282,24 +271,23 @@ def table(header: str, row: Callable, arguments: list, pool: Pool) -> str:
     for line in pool.imap(row, arguments, chunksize=25):
         lines.append(line)
         if len(lines) % 500 == 0:
-            print(f"{row.__name__}: {len(lines)} of {len(arguments)}", flush=True)
+            print(f"{header[:20]}...: {len(lines)} of {len(arguments)}", flush=True)
     return "\n".join(lines) + "\n"
 
 
+# The columns of the arguments, the arguments, and their values.
+VALUES = {
+    "vmf_kappa": ("m,kappa", kappa_arguments, bessel_exact.vmf_values),
+    "bessel": ("order,x", bessel_arguments, bessel_exact.bessel_values),
+    "bessel_k": ("order,x", bessel_k_arguments, bessel_exact.bessel_k_values),
+}
+
+
 def tables(processes: int) -> Iterable[tuple[str, str]]:
-    columns = ",".join(bessel_exact.vmf_values(2, 1.0))
-    k_columns = ",".join(bessel_exact.bessel_k_values(1.0, 1.0))
-    bessel_columns = ",".join(bessel_exact.bessel_values(1.0, 1.0))
     with Pool(processes) as pool:
-        yield "vmf_kappa", table(f"dtype,m,kappa,{columns}", kappa_row, kappa_arguments(), pool)
-        yield (
-            "bessel",
-            table(f"dtype,order,x,{bessel_columns}", bessel_row, bessel_arguments(), pool),
-        )
-        yield (
-            "bessel_k",
-            table(f"dtype,order,x,{k_columns}", bessel_k_row, bessel_k_arguments(), pool),
-        )
+        for name, (given, arguments, values) in VALUES.items():
+            header = ",".join(["dtype", given, *values(2, 1.0)])
+            yield name, table(header, partial(row_of, values), arguments(), pool)
         header = "dtype,m,kappa,kind,given,D"
         yield "vmf_pathwise", table(header, pathwise_row, pathwise_arguments(), pool)
 
