@@ -20,14 +20,18 @@ UNKNOWN_TO = {
     "cpu": (*PYTHON, *CUDA),
     "cuda": (*PYTHON, "cpu/", "simd/"),
 }
+COMMANDS = ("benchmarking", "cli", "demo", "selftest")
+MODELS = ("models", "training", *COMMANDS)
 # What these parts of the package do not import.
 ABOVE = {
-    "functional.py": ("distributions", "models", "mixture", "training", "cli", "benchmarking"),
-    "reference": ("functional", "distributions", "models", "training", "cli", "benchmarking"),
-    "distributions": ("_dispatch", "models", "mixture", "training", "cli", "benchmarking"),
-    "mixture": ("_dispatch", "models", "training", "cli", "benchmarking"),
-    "models": ("_dispatch", "training", "cli", "benchmarking"),
-    "training": ("_dispatch", "cli", "benchmarking"),
+    "functional.py": ("data", "distributions", "mixture", *MODELS),
+    "reference": ("_dispatch", "data", "distributions", "functional", "mixture", *MODELS),
+    "distributions": ("_dispatch", "data", "mixture", *MODELS),
+    "mixture": ("_dispatch", "data", *MODELS),
+    "data": ("_dispatch", "distributions", "functional", "mixture", *MODELS),
+    "models": ("_dispatch", "mixture", "training", *COMMANDS),
+    "training": ("_dispatch", "mixture", *COMMANDS),
+    "benchmarking": ("data", "mixture", "models", "training", "cli", "demo", "selftest"),
 }
 
 

@@ -16,15 +16,8 @@ import scipy.stats
 from helpers import gof
 from helpers.vmf_exact import acceptance_probability, angle_of, cosine_distribution
 
-# Davidson et al. 2018, appendix "Sampling procedure": rows d = m - 1, columns kappa.
-PAPER_KAPPAS = [1, 5, 10, 50, 100, 500, 1000, 5000, 10000]
-PAPER_TABLE = {
-    5: [1.020, 1.171, 1.268, 1.398, 1.397, 1.426, 1.458, 1.416, 1.440],
-    10: [1.008, 1.094, 1.154, 1.352, 1.411, 1.407, 1.369, 1.402, 1.419],
-    20: [1.001, 1.031, 1.085, 1.305, 1.342, 1.367, 1.409, 1.410, 1.407],
-    40: [1.000, 1.011, 1.027, 1.187, 1.288, 1.397, 1.433, 1.402, 1.423],
-    100: [1.000, 1.000, 1.006, 1.092, 1.163, 1.317, 1.360, 1.398, 1.416],
-}
+from reproduction.paper import TABLE5, TABLE5_KAPPAS
+
 PAPER_DRAWS = 1000
 DRAWS = 200_000
 
@@ -34,9 +27,9 @@ def proposals(math_module, suffix: str, seed: int, kappa: float, m: int, n: int)
 
 
 @pytest.mark.parametrize("suffix", ["f32", "f64"])
-@pytest.mark.parametrize("d", PAPER_TABLE)
+@pytest.mark.parametrize("d", TABLE5)
 def test_expected_number_of_proposals(svmf_math, d, suffix):
-    for kappa, published in zip(PAPER_KAPPAS, PAPER_TABLE[d], strict=True):
+    for kappa, published in zip(TABLE5_KAPPAS, TABLE5[d], strict=True):
         _, _, accepted = proposals(svmf_math, suffix, 50_000 + kappa, kappa, d + 1, DRAWS)
         rate = acceptance_probability(d + 1, kappa)
         p_value = scipy.stats.binomtest(int(accepted.sum()), DRAWS, rate).pvalue

@@ -14,6 +14,13 @@ def network():
     return nn.Sequential(nn.Linear(20, 30), nn.ReLU(), nn.Linear(30, 5))
 
 
+def pair():
+    """Ours and torch's, each with a network of its own."""
+    first, second = network(), network()
+    ours = FusedAdam(first.parameters(), 1e-2)
+    return first, ours, second, torch.optim.Adam(second.parameters(), lr=1e-2, fused=True)
+
+
 def train(model, optimizer, steps, seed):
     torch.manual_seed(seed)
     for _ in range(steps):
@@ -34,20 +41,15 @@ def assert_same_bits(first, ours, second, theirs):
 
 
 def test_same_bits_as_torch():
-    first, second = network(), network()
-    ours = FusedAdam(first.parameters(), 1e-2)
-    theirs = torch.optim.Adam(second.parameters(), lr=1e-2, fused=True)
+    first, ours, second, theirs = pair()
     train(first, ours, 20, 1)
     train(second, theirs, 20, 1)
     assert_same_bits(first, ours, second, theirs)
 
 
 def test_continues_from_torch_s_state():
-    first, second = network(), network()
-    theirs = torch.optim.Adam(second.parameters(), lr=1e-2, fused=True)
+    first, ours, second, theirs = pair()
     train(second, theirs, 5, 1)
-    first.load_state_dict(second.state_dict())
-    ours = FusedAdam(first.parameters(), 1e-2)
     train(first, ours, 3, 7)  # a state that the loaded one must replace
     first.load_state_dict(second.state_dict())
     ours.load_state_dict(copy.deepcopy(theirs.state_dict()))  # load_state_dict shares tensors
@@ -57,9 +59,7 @@ def test_continues_from_torch_s_state():
 
 
 def test_a_gradient_may_fail_to_come():
-    first, second = network(), network()
-    ours = FusedAdam(first.parameters(), 1e-2)
-    theirs = torch.optim.Adam(second.parameters(), lr=1e-2, fused=True)
+    first, ours, second, theirs = pair()
     for model, optimizer in ((first, ours), (second, theirs)):
         train(model, optimizer, 3, 1)
         optimizer.zero_grad()
