@@ -118,9 +118,7 @@ def _of_kappa(function: Callable[[Tensor, int], Tensor]) -> Callable[[Rows, torc
     )
 
 
-def _of_order(
-    function: Callable[[float, Tensor], Tensor],
-) -> Callable[[Rows, torch.dtype], Array]:
+def _of_order(function: Callable[[float, Tensor], Tensor]) -> Callable[[Rows, torch.dtype], Array]:
     return lambda rows, dtype: _for_each(
         rows, "order", dtype, lambda part, order: function(float(order), part["x"])
     )
@@ -166,7 +164,7 @@ _LOG_IV_SCALE = _or_slope("log_iv", lambda rows: rows["slope"])
 _LOG_IVE_SCALE = _or_slope("log_ive", lambda rows: rows["slope"] - rows["x"])
 
 
-def _bessel_k(
+def _bessel(
     name: str,
     formula: str,
     column: str,
@@ -174,10 +172,11 @@ def _bessel_k(
     scale: Callable[[Rows], Array] | None = None,
     where: Callable[[Rows], NDArray[numpy.bool_]] | None = None,
     op: str = "",
+    table: str = "bessel_k",
 ) -> Quantity:
     function = getattr(_ops, op) if op else getattr(F, name)
     scale = scale or _relative(column)
-    return Quantity(name, formula, "bessel_k", column, bound, _of_order(function), scale, where)
+    return Quantity(name, formula, table, column, bound, _of_order(function), scale, where)
 
 
 def _is_far(rows: Rows) -> NDArray[numpy.bool_]:
@@ -187,119 +186,40 @@ def _is_far(rows: Rows) -> NDArray[numpy.bool_]:
 
 QUANTITIES = (
     _kappa_quantity("vmf_mean_length", "A", "A", 4, F.vmf_mean_length),
-    _kappa_quantity(
-        "vmf_mean_length_complement", "1 - A", "one_minus_A", 4, F.vmf_mean_length_complement
-    ),
+    _kappa_quantity("vmf_mean_length_complement", "1 - A", "one_minus_A", 4,
+                    F.vmf_mean_length_complement),
     _kappa_quantity("its derivative", "A'", "dA", 4, _ops._vmf_mean_length_grad),
     _kappa_quantity("second derivative", "A''", "d2A", 6, _ops._vmf_mean_length_grad2),
     _kappa_quantity("vmf_kl_uniform", "KL", "KL", 4, F.vmf_kl_uniform),
     _kappa_quantity("its derivative", "KL'", "dKL", 4, _ops._vmf_kl_uniform_grad),
-    _kappa_quantity(
-        "second derivative",
-        "KL'' (rel. to A')",
-        "d2KL",
-        4,
-        _ops._vmf_kl_uniform_grad2,
-        _or_slope("d2KL", lambda rows: rows["dA"]),
-    ),
+    _kappa_quantity("second derivative", "KL'' (rel. to A')", "d2KL", 4,
+                    _ops._vmf_kl_uniform_grad2, _or_slope("d2KL", lambda rows: rows["dA"])),
     _kappa_quantity("vmf_log_partition", "L", "L", 4, F.vmf_log_partition),
-    _kappa_quantity(
-        "vmf_log_norm",
-        "log C",
-        "logC",
-        4,
-        F.vmf_log_norm,
-        _or_slope("logC", lambda rows: rows["kappa"] * rows["A"]),
-    ),
-    _kappa_quantity(
-        "vmf_entropy",
-        "entropy",
-        "entropy",
-        4,
-        F.vmf_entropy,
-        _or_slope("entropy", lambda rows: rows["kappa"] * rows["dKL"]),
-    ),
-    Quantity("log_iv", "log I_v", "bessel", "log_iv", 4, _of_order(F.log_iv), _LOG_IV_SCALE),
-    Quantity(
-        "log_ive",
-        "log(e^-x I_v), 2v integer or v >= 31.5",
-        "bessel",
-        "log_ive",
-        4,
-        _of_order(F.log_ive),
-        _LOG_IVE_SCALE,
-        lambda rows: has_table(rows["order"]),
-    ),
-    Quantity(
-        "log_ive",
-        "log(e^-x I_v), other orders",
-        "bessel",
-        "log_ive",
-        32,
-        _of_order(F.log_ive),
-        _LOG_IVE_SCALE,
-        lambda rows: ~has_table(rows["order"]),
-    ),
-    Quantity(
-        "iv_ratio",
-        "I_v/I_(v-1), 2v integer or v >= 32.5",
-        "bessel",
-        "iv_ratio",
-        4,
-        _of_order(F.iv_ratio),
-        _relative("iv_ratio"),
-        lambda rows: has_table(rows["order"] - 1),
-    ),
-    Quantity(
-        "iv_ratio",
-        "I_v/I_(v-1), other orders",
-        "bessel",
-        "iv_ratio",
-        6,
-        _of_order(F.iv_ratio),
-        _relative("iv_ratio"),
-        lambda rows: ~has_table(rows["order"] - 1),
-    ),
-    _bessel_k(
-        "log_kv",
-        "log K_v",
-        "log_kv",
-        4,
-        _or_slope("log_kv", lambda rows: rows["x"] * (rows["slope"] - 1)),
-    ),
-    _bessel_k(
-        "log_kve",
-        "log(e^x K_v)",
-        "log_kve",
-        4,
-        _or_slope("log_kve", lambda rows: rows["x"] * rows["slope"]),
-    ),
-    _bessel_k("its derivative", "d/dx log(e^x K_v)", "slope", 6, op="_log_kve_grad"),
-    _bessel_k("second derivative", "d^2/dx^2 log K_v", "bend", 16, op="_log_kve_grad2"),
-    _bessel_k("log_kv_order_derivative", "d/dv log K_v", "kv_order", 6),
-    _bessel_k(
-        "log_iv_order_derivative",
-        "d/dv log I_v, v >= 1, v^2 + x^2 > 400",
-        "iv_order",
-        4,
-        where=_is_far,
-    ),
-    _bessel_k(
-        "log_iv_order_derivative",
-        "d/dv log I_v, elsewhere (rel. to 1/2 at least)",
-        "iv_order",
-        16,
-        lambda rows: numpy.maximum(numpy.abs(rows["iv_order"]), 0.5),
-        lambda rows: ~_is_far(rows),
-    ),
-    Quantity(
-        "vmf_pathwise_derivative",
-        "dw/dkappa",
-        "vmf_pathwise",
-        "D",
-        4,
-        _pathwise,
-        _relative("D"),
-        lambda rows: rows["kind"] == "w",
-    ),
-)
+    _kappa_quantity("vmf_log_norm", "log C", "logC", 4, F.vmf_log_norm,
+                    _or_slope("logC", lambda rows: rows["kappa"] * rows["A"])),
+    _kappa_quantity("vmf_entropy", "entropy", "entropy", 4, F.vmf_entropy,
+                    _or_slope("entropy", lambda rows: rows["kappa"] * rows["dKL"])),
+    _bessel("log_iv", "log I_v", "log_iv", 4, _LOG_IV_SCALE, table="bessel"),
+    _bessel("log_ive", "log(e^-x I_v), 2v integer or v >= 31.5", "log_ive", 4, _LOG_IVE_SCALE,
+            lambda rows: has_table(rows["order"]), table="bessel"),
+    _bessel("log_ive", "log(e^-x I_v), other orders", "log_ive", 32, _LOG_IVE_SCALE,
+            lambda rows: ~has_table(rows["order"]), table="bessel"),
+    _bessel("iv_ratio", "I_v/I_(v-1), 2v integer or v >= 32.5", "iv_ratio", 4,
+            where=lambda rows: has_table(rows["order"] - 1), table="bessel"),
+    _bessel("iv_ratio", "I_v/I_(v-1), other orders", "iv_ratio", 6,
+            where=lambda rows: ~has_table(rows["order"] - 1), table="bessel"),
+    _bessel("log_kv", "log K_v", "log_kv", 4,
+            _or_slope("log_kv", lambda rows: rows["x"] * (rows["slope"] - 1))),
+    _bessel("log_kve", "log(e^x K_v)", "log_kve", 4,
+            _or_slope("log_kve", lambda rows: rows["x"] * rows["slope"])),
+    _bessel("its derivative", "d/dx log(e^x K_v)", "slope", 6, op="_log_kve_grad"),
+    _bessel("second derivative", "d^2/dx^2 log K_v", "bend", 16, op="_log_kve_grad2"),
+    _bessel("log_kv_order_derivative", "d/dv log K_v", "kv_order", 6),
+    _bessel("log_iv_order_derivative", "d/dv log I_v, v >= 1, v^2 + x^2 > 400", "iv_order", 4,
+            where=_is_far),
+    _bessel("log_iv_order_derivative", "d/dv log I_v, elsewhere (rel. to 1/2 at least)",
+            "iv_order", 16, lambda rows: numpy.maximum(numpy.abs(rows["iv_order"]), 0.5),
+            lambda rows: ~_is_far(rows)),
+    Quantity("vmf_pathwise_derivative", "dw/dkappa", "vmf_pathwise", "D", 4, _pathwise,
+             _relative("D"), lambda rows: rows["kind"] == "w"),
+)  # fmt: skip
