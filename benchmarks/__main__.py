@@ -32,8 +32,6 @@ def build_parser() -> Parser:
         prog="python -m benchmarks",
         description="Measure speed and memory on this machine, side by side with the alternatives.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     parser.add_argument("--op", nargs="+", metavar="NAME", default=[], help=_OPS_HELP)
     add_case_arguments(parser)

@@ -9,7 +9,6 @@ The first compiled call switches torch's validation off; `with checks` asks for 
 same inputs, scalar and backward pass, without a distribution: what torch.compile itself costs.
 Times are the least of many blocks by turns, by the process's own clock."""
 
-import argparse
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -21,6 +20,7 @@ from torch.distributions import Normal, kl_divergence
 
 from svmf.benchmarking.report import table
 from svmf.benchmarking.timing import threads, time_interleaved
+from svmf.cli import Parser
 from svmf.distributions import HypersphericalUniform, VonMisesFisher
 from svmf.models import VAE, Bernoulli, GaussianLatent, SphericalLatent
 
@@ -142,9 +142,7 @@ def _training_step(
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = Parser(description=__doc__)
     add = parser.add_argument
     add("--shape", nargs="+", metavar="ROWSxM", default=[f"{n}x{m}" for n, m in SHAPES])
     add("--models", nargs="+", type=int, metavar="D", help="whole training steps instead")

@@ -7,12 +7,12 @@ It takes the larger of that task's arithmetic, at the speed of one core, and the
 all. Starting and joining the threads and the call itself come on top.
 """
 
-import argparse
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from svmf.benchmarking.report import table
+from svmf.cli import Parser
 
 # As in csrc/cpu/vmf_sample.cpp.
 BLOCK_ROWS = 64
@@ -80,9 +80,7 @@ def report(machine: Machine, threads: Sequence[int]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = Parser(description=__doc__)
     add = parser.add_argument
     add("--threads", type=int, nargs="+", default=[2, 8, 64])
     add("--join", type=float, default=0.2, help="us to start and join one more thread (0.2)")

@@ -32,8 +32,6 @@ def build_parser() -> Parser:
         prog="python -m reproduction",
         description="Reproduce a table or figure of the paper.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     parser.add_argument(
         "name", metavar="NAME", choices=(*EXPERIMENTS, "all"), help="see below; or all"

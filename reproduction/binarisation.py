@@ -5,11 +5,11 @@ model over several binarisations.
     python -m reproduction.binarisation runs/reproduce/mnist/svae-d5-seed0/run
 """
 
-import argparse
 import statistics
 
 import torch
 
+from svmf.cli import Parser
 from svmf.training.randomness import Purpose, noise_from
 from svmf.training.rows import BinarizedRows
 from svmf.training.run import finished_task
@@ -28,9 +28,7 @@ def spread_of_elbo(dim: int) -> float:
 
 @torch.no_grad()
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = Parser(description=__doc__)
     parser.add_argument("run", help="the folder of a training run")
     parser.add_argument("--draws", type=int, default=12, help="binarisations (12)")
     arguments = parser.parse_args()

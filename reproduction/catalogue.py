@@ -19,8 +19,8 @@ from reproduction import (
     table4,
     table5,
 )
+from reproduction.pictures import draw_curve
 from reproduction.record import Job, Workspace
-from svmf.plots import curve_figure
 
 Jobs = Callable[[Workspace, int, Sequence[int] | None], list[Job]]
 
@@ -49,7 +49,7 @@ def render_surface(workspace: Workspace) -> Path:
     dims = list(range(1, 41))
     areas = [2 * math.pi ** (m / 2) / math.gamma(m / 2) for m in dims]
     path = workspace.results / "figures" / "surface-area.png"
-    return curve_figure(dims, areas, ("m", "area of S^(m-1)"), "Surface of the unit sphere", path)
+    return draw_curve(dims, areas, ("m", "area of S^(m-1)"), "Surface of the unit sphere", path)
 
 
 _MNIST_TABLES = (table1.render, table2.render)

@@ -3,13 +3,12 @@
 
 import math
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from svmf.models import VAE, Latent
-from svmf.plots import hammer, image_grid, picture, plane, save_figure
+from reproduction.pictures import draw_codes, draw_images
+from svmf.models import VAE
 from svmf.training.task import Task
 from svmf.training.vae_task import VAETask
 
@@ -39,22 +38,13 @@ def draw_model(task: Task, folder: Path) -> None:
         draw_manifold(task, f"{letter}-VAE, manifold", folder / f"manifold-{name}.png")
 
 
-def draw_codes(latent: Latent[Any], codes: Tensor, labels: Tensor, title: str, path: Path) -> None:
-    """Of a latent space of two dimensions; `title` has places for its letter and its name."""
-    draw, letter, space = (
-        (hammer, "S", "S^2 (Hammer projection)") if latent.on_sphere else (plane, "N", "R^2")
-    )
-    axes = draw(codes, labels, title=title.format(letter=letter, space=space))
-    save_figure(axes.figure, path)
-
-
 @torch.no_grad()
 def draw_samples(task: VAETask, title: str, path: Path, side: int = 10) -> None:
     assert task.images is not None
     generator = torch.Generator().manual_seed(0)
     z = task.model.latent.prior_sample(side * side, generator).to(task.device)
     images = task.model.decode(z).cpu()
-    picture(image_grid(images, side, task.images.height, task.images.width), title, path)
+    draw_images(images, side, task.images.height, task.images.width, title, path)
 
 
 @torch.no_grad()
@@ -64,8 +54,7 @@ def draw_manifold(task: VAETask, title: str, path: Path) -> None:
     assert task.images is not None
     z = _grid(task.model)
     images = task.model.decode(z.to(task.device)).cpu()
-    canvas = image_grid(images, _MANIFOLD_SIDE, task.images.height, task.images.width)
-    picture(canvas, title, path)
+    draw_images(images, _MANIFOLD_SIDE, task.images.height, task.images.width, title, path)
 
 
 def _grid(model: VAE) -> Tensor:

@@ -8,7 +8,6 @@ The decoder stays. For some test images the posterior's raw parameters are optim
 time, from the encoder's: the best von Mises-Fisher posterior, then the best flows.
 """
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +17,7 @@ from torch import Tensor
 
 import svmf
 from reproduction.markdown import markdown_table
+from svmf.cli import Parser
 from svmf.data import load_images_named
 from svmf.data.binarize import Binarizer
 from svmf.models import VAE, FlowLatent, SphericalLatent, exact_log_likelihood_2d
@@ -109,9 +109,7 @@ def bounds(
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = Parser(description=__doc__)
     parser.add_argument("run", help="the folder of a training run of an S-VAE with d = 2")
     parser.add_argument("--images", type=int, default=IMAGES, help=f"test images ({IMAGES})")
     parser.add_argument("--steps", type=int, default=STEPS, help=f"of each optimisation ({STEPS})")

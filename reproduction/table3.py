@@ -10,9 +10,9 @@ import torch
 
 from reproduction.markdown import markdown_table, mean_spread, write_table
 from reproduction.paper import TABLE3
+from reproduction.pictures import draw_images
 from reproduction.record import Job, Workspace, results_by
 from reproduction.training_job import cut_mark, cut_note, training_job
-from svmf.plots import image_grid, picture
 from svmf.training import make_config
 from svmf.training.semi_supervised_task import SemiSupervisedTask
 from svmf.training.task import Task
@@ -76,8 +76,9 @@ def draw_analogies(task: Task, path: Path) -> None:
     x = (test.images[shown].float() / 255).to(task.device)
     fantasies = task.model.analogies(x).cpu()
     rows = torch.cat([x.cpu().unsqueeze(1), fantasies], dim=1)
-    canvas = image_grid(rows.flatten(0, 1), rows.shape[1], task.images.height, task.images.width)
-    picture(canvas, "M1+M2 (S+N): test image, then its style with each label", path)
+    title = "M1+M2 (S+N): test image, then its style with each label"
+    size = task.images.height, task.images.width
+    draw_images(rows.flatten(0, 1), rows.shape[1], *size, title, path)
 
 
 def results_of(workspace: Workspace) -> dict[tuple[str, int, int], list[dict[str, Any]]]:

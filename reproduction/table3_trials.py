@@ -226,8 +226,7 @@ def table(workspace: Workspace) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = Parser(prog="python -m reproduction.table3_trials", description=__doc__,
-                    formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
+    parser = Parser(prog="python -m reproduction.table3_trials", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="one of " + ", ".join(TRIALS))
     parser.add_argument("--compile", action="store_true", help="compile the steps")
     parser.add_argument("--quick", action="store_true", help="tiny settings, to see that it works")

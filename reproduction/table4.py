@@ -7,15 +7,9 @@ from typing import Any
 
 import torch
 
-from reproduction.markdown import (
-    markdown_table,
-    mean_spread,
-    standard_error,
-    verdict,
-    write_table,
-)
-from reproduction.mnist_figures import draw_codes
+from reproduction.markdown import markdown_table, mean_spread, standard_error, verdict, write_table
 from reproduction.paper import TABLE4, TABLE4_SETTINGS
+from reproduction.pictures import draw_codes
 from reproduction.record import Job, Workspace, results_by
 from reproduction.training_job import training_job
 from svmf.training import make_config

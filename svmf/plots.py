@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Pictures of points on the sphere: `hammer` (a map of S^2), `sphere` (a ball) and `plane`, which
-return matplotlib's Axes; and the figures of the paper, which are written as PNG files.
+return matplotlib's Axes; and the figure of the demonstration, a PNG file.
 
 matplotlib is imported when the first figure is made, without pyplot: no window system, no global
 state.
@@ -165,36 +165,3 @@ def _scatter(ax: Any, coordinates: Iterable[Tensor], labels: Any) -> None:
         text = str(label if isinstance(label, str) else int(label))
         ax.scatter(*(column[member] for column in columns), s=3, label=text, color=colour)
     ax.legend(markerscale=4, fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
-
-
-def image_grid(images: Tensor, columns: int, height: int, width: int) -> Tensor:
-    """Images [n, height * width] in [0, 1] as one picture, row by row."""
-    rows = -(-len(images) // columns)
-    canvas = torch.ones(rows * (height + 1), columns * (width + 1))
-    for index, image in enumerate(images):
-        top, left = index // columns * (height + 1), index % columns * (width + 1)
-        canvas[top : top + height, left : left + width] = 1 - image.view(height, width)
-    return canvas
-
-
-def picture(canvas: Tensor, title: str, path: Path) -> Path:
-    """A grey picture: 0 is black, 1 is white."""
-    figure = new_figure(canvas.shape[1] / 90 + 0.5, canvas.shape[0] / 90 + 0.7)
-    axes = figure.add_subplot(1, 1, 1)
-    axes.imshow(canvas.numpy(), cmap="gray", vmin=0, vmax=1, interpolation="nearest")
-    axes.set_axis_off()
-    axes.set_title(title, fontsize=10)
-    return save_figure(figure, path)
-
-
-def curve_figure(
-    x: Sequence[float], y: Sequence[float], labels: tuple[str, str], title: str, path: Path
-) -> Path:
-    figure = new_figure(5.5, 3.6)
-    axes = figure.add_subplot(1, 1, 1)
-    axes.plot(x, y, marker=".")
-    axes.set_xlabel(labels[0])
-    axes.set_ylabel(labels[1])
-    axes.set_title(title)
-    axes.grid(True, alpha=0.3)
-    return save_figure(figure, path)

@@ -17,14 +17,18 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from svmf._version import __version__
 from svmf.errors import ConfigError, UserError
 
 
 class Parser(argparse.ArgumentParser):
-    """Mistakes give one line and exit code 2."""
+    """A mistake gives one line and exit code 2. Texts keep their lines, options their names."""
+
+    def __init__(self, **options: Any) -> None:
+        texts = argparse.RawDescriptionHelpFormatter
+        super().__init__(formatter_class=texts, allow_abbrev=False, **options)
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
@@ -38,9 +42,7 @@ def require_at_least(option: str, value: float | None, least: int) -> None:
 
 def build_parser() -> argparse.ArgumentParser:
     parser = Parser(
-        prog="svmf",
-        description="Von Mises-Fisher distributions and hyperspherical VAEs.",
-        allow_abbrev=False,
+        prog="svmf", description="Von Mises-Fisher distributions and hyperspherical VAEs."
     )
     parser.add_argument("--version", action="version", version=f"svmf {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
@@ -53,8 +55,6 @@ def build_parser() -> argparse.ArgumentParser:
             help=module.HELP,
             description=module.HELP[0].upper() + module.HELP[1:] + ".",
             epilog="examples:\n" + "\n".join(f"  {line}" for line in module.EXAMPLES),
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,
         )
         module.add_arguments(command)
         command.set_defaults(run=module.run)
