@@ -13,15 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.distributions import Normal, kl_divergence
 
-from benchmarks.training_step import (
-    BATCH,
-    DIM,
-    LIMIT,
-    NORMAL,
-    OURS,
-    PIXELS,
-    REFERENCE,
-)
+from benchmarks.training_step import BATCH, DIM, LIMIT, NORMAL, OURS, PIXELS, REFERENCE
 from svmf.data import Binarizer
 from svmf.models import VAE, Bernoulli, GaussianLatent, PointLatent, SphericalLatent
 from svmf.models.latents import Direction, Draw

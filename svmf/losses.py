@@ -110,11 +110,7 @@ class VonMisesFisherNLLLoss(nn.Module):
     """
 
     def __init__(
-        self,
-        *,
-        reduction: str = "mean",
-        normalize: bool = False,
-        validate_args: bool | None = None,
+        self, *, reduction: str = "mean", normalize: bool = False, validate_args: bool | None = None
     ) -> None:
         super().__init__()
         self.reduction, self.normalize = reduction, normalize
@@ -172,10 +168,7 @@ def concentration_from(scale: Tensor, dim: int) -> Tensor:
 
 
 def vmf_class_logits(
-    features: Tensor,
-    prototypes: Tensor,
-    concentrations: Tensor,
-    log_prior: Tensor | None = None,
+    features: Tensor, prototypes: Tensor, concentrations: Tensor, log_prior: Tensor | None = None
 ) -> Tensor:
     """Log densities of classes relative to the uniform density, [..., c]:
 

@@ -40,10 +40,7 @@ def measure() -> list[dict]:
 
 
 def table(rows: list[dict]) -> str:
-    lines = [
-        HEAD,
-        "| --- | --- | ---: | ---: | ---: | ---: |",
-    ]
+    lines = [HEAD, "| --- | --- | ---: | ---: | ---: | ---: |"]
     for double, single in zip(rows[::2], rows[1::2], strict=True):
         lines.append(
             f"| {double['function']} | {double['formula']} | {double['bound']} "

@@ -168,12 +168,9 @@ def shuffle(m: Machine, parts: list[str], operands: list[str], at: np.ndarray) -
     segment = mask >> 8 & 31
     low = lane & segment
     top = low | (mask & 31 & ~segment)
-    source = {
-        "bfly": lane ^ by,
-        "idx": low | (by & ~segment),
-        "down": lane + by,
-        "up": lane - by,
-    }[parts[2]]
+    source = {"bfly": lane ^ by, "idx": low | (by & ~segment), "down": lane + by, "up": lane - by}[
+        parts[2]
+    ]
     inside = source >= low if parts[2] == "up" else source <= top
     source = np.where(inside, source, lane) & 31
     m.write(target, np.take_along_axis(value, source, axis=1).ravel(), at)

@@ -46,9 +46,7 @@ __all__ = [
 
 
 def load_images_named(
-    name: str,
-    root: str | os.PathLike[str] | None = None,
-    validation_rows: int | None = None,
+    name: str, root: str | os.PathLike[str] | None = None, validation_rows: int | None = None
 ) -> ImageSet:
     """An image set by name, or a folder of idx files by path. `validation_rows` holds out so many
     rows instead of the set's usual share."""

@@ -18,11 +18,7 @@ class KlEstimate(NamedTuple):
 
 
 def kl_monte_carlo(
-    p: Distribution,
-    q: Distribution,
-    samples: int = 10_000,
-    *,
-    generator: Generator | None = None,
+    p: Distribution, q: Distribution, samples: int = 10_000, *, generator: Generator | None = None
 ) -> KlEstimate:
     """KL(p || q) as the mean of log p(z) - log q(z) over samples of p, with its standard error.
 

@@ -3,11 +3,7 @@
 
 from svmf._gradients import GRADIENTS
 from svmf.models.graph_vae import GraphVAE
-from svmf.models.importance import (
-    exact_log_likelihood_2d,
-    log_likelihood,
-    released_log_likelihood,
-)
+from svmf.models.importance import exact_log_likelihood_2d, log_likelihood, released_log_likelihood
 from svmf.models.knn import balanced_subset, nearest_labels
 from svmf.models.latents import (
     LATENTS,

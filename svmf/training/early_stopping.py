@@ -30,11 +30,7 @@ class EarlyStopping:
         return 0 < self.look_ahead <= self.waited
 
     def state(self) -> dict[str, float | int]:
-        return {
-            "best_score": self.best_score,
-            "best_epoch": self.best_epoch,
-            "waited": self.waited,
-        }
+        return {"best_score": self.best_score, "best_epoch": self.best_epoch, "waited": self.waited}
 
     def restore(self, state: Part, epochs: int) -> None:
         """What `state` gave after so many epochs."""

@@ -156,9 +156,7 @@ def options_of(record: type) -> dict[str, Option]:
 
 
 def add_options(
-    parser: argparse.ArgumentParser,
-    options: Mapping[str, Option],
-    help_of: Callable[[Option], str],
+    parser: argparse.ArgumentParser, options: Mapping[str, Option], help_of: Callable[[Option], str]
 ) -> None:
     """Every option as a flag, under its group's title."""
     groups: dict[str, Any] = {}

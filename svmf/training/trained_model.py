@@ -19,9 +19,7 @@ from svmf.training.vae_model import build_semi_supervised, build_vae, likelihood
 
 
 def load_model(
-    run: str | os.PathLike[str],
-    model: nn.Module | None = None,
-    device: str | torch.device = "cpu",
+    run: str | os.PathLike[str], model: nn.Module | None = None, device: str | torch.device = "cpu"
 ) -> nn.Module:
     """The model of a run folder with the weights of its best epoch, in evaluation mode.
 

@@ -39,11 +39,7 @@ class VAETask(Task):
     score = "elbo"
 
     def __init__(
-        self,
-        config: RunConfig,
-        processes: Processes,
-        values: Any = None,
-        model: VAE | None = None,
+        self, config: RunConfig, processes: Processes, values: Any = None, model: VAE | None = None
     ) -> None:
         """`values` are rows of one's own instead of named data, `model` a model of one's own."""
         super().__init__(config, processes)

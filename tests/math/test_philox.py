@@ -4,11 +4,7 @@
 import pytest
 
 KNOWN_ANSWERS = {
-    "zeros": (
-        (0, 0, 0, 0),
-        (0, 0),
-        (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8),
-    ),
+    "zeros": ((0, 0, 0, 0), (0, 0), (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8)),
     "ones": (
         (0xFFFFFFFF,) * 4,
         (0xFFFFFFFF,) * 2,

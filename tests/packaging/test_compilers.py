@@ -56,8 +56,7 @@ def test_clang_transposes_without_scatters(tmp_path: Path):
     made = tmp_path / "rows.o"
     source = PROJECT / "csrc" / "cpu" / "kernels" / "vmf_sample_backward_rows.cpp"
     subprocess.run(
-        [CLANG, "-std=c++17", *flags, f"-I{PROJECT / 'csrc'}", "-c", source, "-o", made],
-        check=True,
+        [CLANG, "-std=c++17", *flags, f"-I{PROJECT / 'csrc'}", "-c", source, "-o", made], check=True
     )
     listed = subprocess.run([OBJDUMP, "-dC", made], capture_output=True, text=True, check=True)
     turned, inside = 0, ""

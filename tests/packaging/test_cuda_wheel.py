@@ -17,11 +17,7 @@ from helpers.paths import PROJECT
 ARCHITECTURES = "8.0 9.0"
 OPTIONS = "-DSVMF_WERROR=ON -DSVMF_PTXAS_REPORT=ON"
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.timeout(3600),
-    needs_nvcc,
-]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600), needs_nvcc]
 
 
 @pytest.fixture(scope="module")

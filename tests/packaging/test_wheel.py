@@ -10,11 +10,7 @@ import pytest
 from helpers.building import copy_tracked, needs_history, pip
 from helpers.commands import python
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.timeout(3600),
-    needs_history,
-]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600), needs_history]
 
 
 @pytest.fixture(scope="module")
