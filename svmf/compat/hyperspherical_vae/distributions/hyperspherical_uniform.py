@@ -2,9 +2,10 @@
 """`HypersphericalUniform(dim)` where `dim` is the dimension of the sphere, m - 1."""
 
 import torch
-from torch import Size, Tensor
+from torch import Tensor
 
 from svmf import distributions
+from svmf.compat.hyperspherical_vae.distributions.von_mises_fisher import Shape, as_shape
 
 
 class HypersphericalUniform(distributions.HypersphericalUniform):
@@ -28,11 +29,8 @@ class HypersphericalUniform(distributions.HypersphericalUniform):
     def device(self, value: torch.device | str) -> None:
         self._device = value
 
-    def sample(  # type: ignore[override]
-        self,
-        shape: int | Size | tuple[int, ...] = Size(),  # noqa: B008
-    ) -> Tensor:
-        return super().sample((shape,) if isinstance(shape, int) else shape)
+    def sample(self, shape: Shape = ()) -> Tensor:  # type: ignore[override]
+        return super().sample(as_shape(shape))
 
     def entropy(self) -> Tensor:
         """The log of the surface area, of the batch shape; without a batch, of shape [1]."""

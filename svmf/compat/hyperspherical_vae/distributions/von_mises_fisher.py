@@ -6,8 +6,10 @@ from torch import Size, Tensor
 
 from svmf import distributions
 
+Shape = int | Size | tuple[int, ...]
 
-def _as_shape(shape: int | Size | tuple[int, ...]) -> Size:
+
+def as_shape(shape: Shape) -> Size:
     return Size((shape,)) if isinstance(shape, int) else Size(shape)
 
 
@@ -35,15 +37,9 @@ class VonMisesFisher(distributions.VonMisesFisher):
     def device(self) -> torch.device:
         return self.loc.device
 
-    def rsample(  # type: ignore[override]
-        self,
-        shape: int | Size | tuple[int, ...] = Size(),  # noqa: B008
-    ) -> Tensor:
-        return super().rsample(_as_shape(shape))
+    def rsample(self, shape: Shape = ()) -> Tensor:  # type: ignore[override]
+        return super().rsample(as_shape(shape))
 
-    def sample(  # type: ignore[override]
-        self,
-        shape: int | Size | tuple[int, ...] = Size(),  # noqa: B008
-    ) -> Tensor:
+    def sample(self, shape: Shape = ()) -> Tensor:  # type: ignore[override]
         with torch.no_grad():
             return self.rsample(shape)
