@@ -108,16 +108,7 @@ def stacked_accuracies(workspace: Workspace) -> str:
     return markdown_table(head, rows)
 
 
-def gradient_estimators(workspace: Workspace) -> str:
-    rows, _ = estimators.compare(workspace)
-    heads = ("d", "posterior, gradient", "LL", "LL less pathwise", "epochs to target")
-    return estimators.columns(rows, heads)
-
-
-def beyond_the_paper(workspace: Workspace) -> str:
-    return beyond.table(workspace, beyond.COLUMNS)
-
-
+_ESTIMATOR_HEADS = ("d", "posterior, gradient", "LL", "LL less pathwise", "epochs to target")
 PAGE_TABLES = {
     "overview": overview,
     "likelihoods": likelihoods,
@@ -126,8 +117,8 @@ PAGE_TABLES = {
     "knn": table2.codes_table,
     "m1m2": stacked_accuracies,
     "m1m2-trials": table3_trials.table,
-    "estimators": gradient_estimators,
-    "beyond": beyond_the_paper,
+    "estimators": lambda w: estimators.columns(estimators.compare(w)[0], _ESTIMATOR_HEADS),
+    "beyond": lambda w: beyond.table(w, beyond.COLUMNS),
 }
 
 

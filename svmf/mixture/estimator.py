@@ -52,11 +52,10 @@ class Estimator:
         changed = []
         for name, default in self._defaults().items():
             value = getattr(self, name)
-            if isinstance(value, Tensor) or repr(value) != repr(default):
-                shown = (
-                    f"tensor of shape {list(value.shape)}" if isinstance(value, Tensor) else None
-                )
-                changed.append(f"{name}={shown or repr(value)}")
+            tensor = isinstance(value, Tensor)
+            shown = f"tensor of shape {list(value.shape)}" if tensor else repr(value)
+            if shown != repr(default):
+                changed.append(f"{name}={shown}")
         return f"{type(self).__name__}({', '.join(changed)})"
 
     def __sklearn_tags__(self) -> Any:
