@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Every private name of torch that svmf uses, with its reason and its public stand-in.
 
-Tried with torch 2.13. A torch that lacks one of the names, or the environment
-variable SVMF_PUBLIC_TORCH=1, gives the public stand-ins: the same numbers with more Python per
-call, but no forward-mode derivatives (they raise) and slower training steps.
+Tried with torch 2.13.0, and in an earlier state with 2.10.0 and 2.15.0 (docs/reliability.md). A
+torch that lacks one of the names, or the environment variable SVMF_PUBLIC_TORCH=1, gives the public
+stand-ins: the same numbers with more Python per call, but no forward-mode derivatives (they raise)
+and slower training steps.
 """
 
 import contextlib
