@@ -188,7 +188,7 @@ std::vector<uint32_t> philox_words(std::array<uint32_t, 4> counter, uint64_t key
 }  // namespace SVMF_ISA
 }  // namespace svmf
 
-PYBIND11_MODULE(svmf_math, m) {
+PYBIND11_MODULE(svmf_math, m, py::mod_gil_not_used()) {
   svmf::define_for<float>(m, "_f32");
   svmf::define_for<double>(m, "_f64");
   py::class_<svmf::SmallCache>(m, "SmallCache")
