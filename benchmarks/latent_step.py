@@ -18,6 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.distributions import Normal, kl_divergence
 
+import svmf.functional
 from svmf.benchmarking.report import table
 from svmf.benchmarking.timing import threads, time_interleaved
 from svmf.cli import Parser
@@ -41,9 +42,14 @@ def vmf_fused(raw: Tensor, raw_kappa: Tensor, weights: Tensor) -> Tensor:
     return (z * weights).sum() + kl.sum()
 
 
+def vmf_features(raw: Tensor, raw_kappa: Tensor, weights: Tensor) -> Tensor:
+    z, kl = svmf.functional.vmf_rsample_kl_from_features(raw, raw_kappa)
+    return (z * weights).sum() + kl.sum()
+
+
 def latent(raw: Tensor, raw_kappa: Tensor, weights: Tensor) -> Tensor:
     space = SphericalLatent(raw.shape[-1] - 1)
-    z, kl, _ = space.draw(space.posterior(torch.cat([raw, raw_kappa.unsqueeze(-1)], -1)))
+    (z, kl, _), _ = space.step(torch.cat([raw, raw_kappa.unsqueeze(-1)], -1))
     return (z * weights).sum() + kl.sum()
 
 
@@ -80,6 +86,7 @@ def calls(rows: int, m: int) -> dict[str, Callable[[], None]]:
     candidates: tuple[tuple[str, Step, Tensor], ...] = (
         ("vMF", vmf, per_row),
         ("vMF, rsample_kl", vmf_fused, per_row),
+        ("vMF, from features", vmf_features, per_row),
         ("SphericalLatent", latent, per_row),
         ("Normal", normal, per_element),
         ("empty", empty, per_row),

@@ -10,7 +10,7 @@ from svmf import _derivatives as derivatives
 from svmf import _inventory as inventory
 from svmf import _slopes as slopes
 from svmf._dispatch import Derivative, ops
-from svmf._sampler_derivative import FamilySampler, Sampler
+from svmf._sampler_derivative import FamilySampler, FeatureSampler, Sampler
 from svmf._vmap import all_at_once, one_by_one
 
 _ONCE = (
@@ -85,6 +85,8 @@ def _register() -> None:
     for name, derivative in (
         *zip(inventory.SAMPLERS, _SAMPLERS, strict=True),
         (inventory.SAMPLER_BACKWARD, derivatives.NoDerivative(_ONCE)),
+        (inventory.FEATURE_SAMPLER, FeatureSampler()),
+        (inventory.FEATURE_SAMPLER_BACKWARD, derivatives.NoDerivative(_ONCE)),
         *(pair for family in inventory.FAMILIES for pair in _of_family(family)),
     ):
         overload = getattr(ops, name).default

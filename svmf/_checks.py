@@ -70,13 +70,13 @@ def check_vectors(op: str, name: str, t: Tensor) -> None:
     )
 
 
-def check_seed(op: str, seed: Tensor, loc: Tensor) -> None:
+def check_seed(op: str, seed: Tensor, loc: Tensor, loc_name: str = "loc") -> None:
     _require(
         seed.dtype == torch.int64 and seed.numel() == 1,
         f"{op}: expected `seed` with one element of dtype torch.int64, got shape {_shape(seed)} "
         f"of dtype {seed.dtype}",
     )
-    check_same_device(op, "seed", seed, "loc", loc)
+    check_same_device(op, "seed", seed, loc_name, loc)
 
 
 def check_sample_shape(op: str, sample_shape: Sequence[int]) -> None:
@@ -86,6 +86,10 @@ def check_sample_shape(op: str, sample_shape: Sequence[int]) -> None:
         not any(isinstance(size, int) and size < 0 for size in sample_shape),
         f"{op}: expected `sample_shape` without negative sizes, got [{sizes}]",
     )
+
+
+def check_offset(op: str, offset: float) -> None:
+    _require(offset >= 0, f"{op}: expected `offset` to be at least 0, got {offset:g}")
 
 
 def check_order(op: str, order: float) -> None:

@@ -51,7 +51,7 @@ def _backward(ctx: Any, grad: Tensor) -> Tensor:
     if torch.is_grad_enabled():  # the derivative of this derivative is asked for
         unit = _plain_direction(raw)
         _, length = unit_and_length(raw)
-    return _along_sphere(grad, unit, length)
+    return along_sphere(grad, unit, length)
 
 
 class _PlainDirection(private.LevelFunction):  # type: ignore[misc]
@@ -85,14 +85,14 @@ class _Direction(torch.autograd.Function):
 
     @staticmethod
     def jvp(ctx: Any, tangent: Tensor) -> tuple[Tensor, None]:  # type: ignore[override]
-        return _along_sphere(tangent, *ctx.saved_tensors), None
+        return along_sphere(tangent, *ctx.saved_tensors), None
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor, _: Tensor) -> Tensor:  # type: ignore[override]
         return _backward(ctx, grad)
 
 
-def _along_sphere(vector: Tensor, unit: Tensor, length: Tensor) -> Tensor:
+def along_sphere(vector: Tensor, unit: Tensor, length: Tensor) -> Tensor:
     """The Jacobian, which is symmetric, times a vector."""
     along = (vector * unit).sum(-1, keepdim=True)
     return (vector - along * unit) / length.clamp_min(SHORTEST)

@@ -74,18 +74,22 @@ def _of_rows(op: inventory.OfRows) -> Callable[..., Any]:
     return fake
 
 
-def _sampler(op: str, results: Sequence[str], parameter: str = "kappa") -> Callable[..., Any]:
+def _sampler(
+    op: str, results: Sequence[str], parameter: str = "kappa", rows: str = "loc"
+) -> Callable[..., Any]:
     """`results`: what comes between z and the state, "row" for one value per row of loc, "sample"
-    for one per sample."""
+    for one per sample. `rows` and `parameter` are what the op calls its first arguments."""
 
     def fake(
         loc: Tensor, kappa: Tensor, seed: Tensor, sample_shape: list[int], *options: Any
     ) -> tuple[Tensor, ...]:
-        check.check_floating(op, "loc", loc)
-        check.check_vectors(op, "loc", loc)
-        check.check_pair(op, parameter, kappa, "loc", loc)
-        check.check_row_shape(op, parameter, kappa, "loc", loc)
-        check.check_seed(op, seed, loc)
+        check.check_floating(op, rows, loc)
+        check.check_vectors(op, rows, loc)
+        check.check_pair(op, parameter, kappa, rows, loc)
+        check.check_row_shape(op, parameter, kappa, rows, loc)
+        if op == inventory.FEATURE_SAMPLER:
+            check.check_offset(op, options[1])
+        check.check_seed(op, seed, loc, rows)
         check.check_sample_shape(op, sample_shape)
         keep_state = options[-1]
         compute = torch.float64 if loc.dtype == torch.float64 else torch.float32
@@ -120,6 +124,11 @@ for _rows in inventory.OF_ROWS:
 for _name, _results in zip(inventory.SAMPLERS, ((), ("row",), ("sample",)), strict=True):
     _register(_name, _sampler(_name, _results))
 _register(inventory.SAMPLER_BACKWARD, _sampler_backward)
+_register(
+    inventory.FEATURE_SAMPLER,
+    _sampler(inventory.FEATURE_SAMPLER, ("row",), "raw_concentration", "features"),
+)
+_register(inventory.FEATURE_SAMPLER_BACKWARD, _sampler_backward)
 for _family in inventory.FAMILIES:
     for _name, _results in zip(_family.samplers, ((), ("row",)), strict=True):
         _register(_name, _sampler(_name, _results, _family.parameter))

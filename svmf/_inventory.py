@@ -146,6 +146,10 @@ OF_ROWS = (
 SAMPLERS = ("vmf_rsample", "vmf_rsample_kl", "vmf_rsample_with_correction")
 SAMPLER_BACKWARD = "_vmf_rsample_backward"
 
+# (features, raw_concentration, seed, sample_shape, gradient, offset, keep_state), and its backward.
+FEATURE_SAMPLER = "vmf_rsample_kl_from_features"
+FEATURE_SAMPLER_BACKWARD = "_vmf_rsample_kl_from_features_backward"
+
 FAMILIES = (OfFamily("spherical_cauchy", "rho"), OfFamily("power_spherical", "kappa"))
 
 # No functions of tensors to tensors: nothing to differentiate or to batch, nothing for a device.
@@ -162,6 +166,8 @@ NAMES = (
     *(op.name for op in OF_ROWS),
     *SAMPLERS,
     SAMPLER_BACKWARD,
+    FEATURE_SAMPLER,
+    FEATURE_SAMPLER_BACKWARD,
     *(name for family in FAMILIES for name in (*family.samplers, family.backward)),
     *HOST_ONLY,
 )

@@ -7,9 +7,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from svmf._derivatives import dot, total_of
+from svmf._derivatives import dot, total_of, widen
+from svmf._direction import along_sphere
 from svmf._dispatch import Derivative, ops
 from svmf._gradients import OF_ONE_SAMPLE, PATHWISE, REJECTION
+from svmf._sphere import unit_and_length
 from svmf._torch_private import backward_is_differentiated, below_autograd, kernels_of
 
 
@@ -138,6 +140,69 @@ class Sampler(Derivative):
         total = total_of(in_loc, in_kappa)
         along_z = None if total is None else total.to(z.dtype)
         return (along_z, other, None) if self._has_kl or self._has_log_ratio else (along_z, None)
+
+
+class FeatureSampler(Sampler):
+    """z and the KL of (features, raw_concentration): the direction of the one, and kappa = offset +
+    softplus of the other."""
+
+    def __init__(self) -> None:
+        super().__init__(has_kl=True)
+
+    def eager(self, kernels: Callable) -> tuple[Callable, Callable]:
+        kernels_backward = kernels_of(torch.ops.svmf._vmf_rsample_kl_from_features_backward.default)
+
+        def forward(ctx: Any, features: Tensor, raw: Tensor, *rest: Any) -> tuple:
+            with below_autograd():
+                z, kl, state = kernels(features, raw, *rest)
+            ctx.set_materialize_grads(False)
+            ctx.save_for_backward(z, state, features, raw)
+            ctx.value = rest[2:4]
+            return z, kl
+
+        def backward(ctx: Any, grad_z: Tensor | None, grad_kl: Tensor | None) -> tuple:
+            if grad_z is None or backward_is_differentiated():
+                return self.backward(ctx, grad_z, grad_kl)
+            with below_autograd():
+                made = kernels_backward(grad_z, grad_kl, *ctx.saved_tensors, *ctx.value)
+            return *made, None, None, None, None, None
+
+        return forward, backward
+
+    def keep(self, inputs: tuple, outputs: tuple) -> tuple[tuple, Any]:
+        features, raw, _, _, gradient, offset, _ = inputs
+        return (outputs[0], outputs[-1], features, raw), (gradient, offset)
+
+    def vjp(self, kept: tuple, value: tuple[int, float], needs: tuple, *grads: Any) -> tuple:
+        grad_z, grad_kl = grads[:2]
+        in_features = in_raw = of_kl = None
+        if grad_kl is not None and (grad_z is None or backward_is_differentiated()):
+            # As in Sampler: the KL by its own op.
+            _, _, features, raw = kept
+            slope = self._kl_slope(_kappa_of(raw, value[1]), features.shape[-1])
+            (wide,) = widen(raw)
+            of_kl = (grad_kl * slope * wide.sigmoid()).to(raw.dtype)
+            grad_kl = None
+        if grad_z is not None:
+            op = ops._vmf_rsample_kl_from_features_backward.default
+            in_features, in_raw = op(grad_z, grad_kl, *kept, *value)
+        return in_features, total_of(in_raw, of_kl), None, None, None, None, None
+
+    def jvp(self, kept: list, value: tuple[int, float], *tangents: Any) -> tuple:
+        (z, state, features, raw), (gradient, offset) = kept, value
+        features, raw = (t.to(state.dtype) for t in (features, raw))
+        unit, length = unit_and_length(features)
+        along_features, along_raw = tangents[:2]
+        along_loc = None if along_features is None else along_sphere(along_features, unit, length)
+        along_kappa = None if along_raw is None else along_raw * raw.sigmoid()
+        parameters = z.to(state.dtype), state, unit, _kappa_of(raw, offset)
+        along_z, along_kl, _ = super().jvp(list(parameters), (gradient, 0), along_loc, along_kappa)
+        return *(None if t is None else t.to(z.dtype) for t in (along_z, along_kl)), None
+
+
+def _kappa_of(raw: Tensor, offset: float) -> Tensor:
+    (wide,) = widen(raw)
+    return torch.nn.functional.softplus(wide, threshold=40) + offset
 
 
 class FamilySampler(Sampler):

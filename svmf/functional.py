@@ -53,6 +53,7 @@ __all__ = [
     "vmf_pathwise_derivative",
     "vmf_rsample",
     "vmf_rsample_kl",
+    "vmf_rsample_kl_from_features",
     "vmf_rsample_with_correction",
 ]
 
@@ -220,8 +221,10 @@ def householder(x: Tensor, loc: Tensor) -> Tensor:
     return _ops.householder.default(x, loc)
 
 
-def _rows(op: str, loc: Tensor, kappa: Tensor, name: str = "kappa") -> tuple[Tensor, Tensor]:
-    """loc [*batch, m] and kappa [*batch], which messages call `name`, with one batch shape."""
+def _rows(
+    op: str, loc: Tensor, kappa: Tensor, name: str = "kappa", loc_name: str = "loc"
+) -> tuple[Tensor, Tensor]:
+    """loc [*batch, m] and kappa [*batch], by whatever names, with one batch shape."""
     try:
         if kappa.dtype != loc.dtype:
             loc, kappa = _one_type(loc, kappa)
@@ -229,7 +232,7 @@ def _rows(op: str, loc: Tensor, kappa: Tensor, name: str = "kappa") -> tuple[Ten
             return loc, kappa
         batch = torch.broadcast_shapes(loc.shape[:-1], kappa.shape)
     except (AttributeError, RuntimeError):
-        raise _cannot_broadcast(op, **{"loc": loc, name: kappa}) from None
+        raise _cannot_broadcast(op, **{loc_name: loc, name: kappa}) from None
     return loc.expand((*batch, *loc.shape[-1:])), kappa.expand(batch)
 
 
@@ -288,6 +291,35 @@ def vmf_rsample_kl(
     number = check_gradient_of_sample("vmf_rsample_kl", gradient)
     draw = _ops.vmf_rsample_kl.default.with_new_seed
     return draw(loc, kappa, generator, sample_shape, number)[:2]
+
+
+def vmf_rsample_kl_from_features(
+    features: Tensor,
+    raw_concentration: Tensor,
+    sample_shape: Sequence[int] = (),
+    *,
+    gradient: str = PATHWISE,
+    offset: float = 1.0,
+    generator: torch.Generator | None = None,
+) -> tuple[Tensor, Tensor]:
+    """`vmf_rsample_kl` from what an encoder gives, in one op with one graph: all between a network
+    and its loss.
+
+    Args:
+        features: vectors [*batch, m] of any length, whose directions are loc. Zero points along the
+            first axis, and vectors shorter than 0.01 have the gradient of that length.
+        raw_concentration: real numbers, broadcast with the batch;
+            kappa = offset + softplus(raw_concentration).
+        offset: the smallest kappa, >= 0.
+        gradient, generator: as in `vmf_rsample`.
+
+    The blocks of one wide layer, as `torch.split` gives them, are read where they stand.
+    """
+    name = "vmf_rsample_kl_from_features"
+    features, raw = _rows(name, features, raw_concentration, "raw_concentration", "features")
+    number = check_gradient_of_sample(name, gradient)
+    draw = _ops.vmf_rsample_kl_from_features.default.with_new_seed
+    return draw(features, raw, generator, sample_shape, number, offset)[:2]
 
 
 def vmf_rsample_with_correction(

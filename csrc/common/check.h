@@ -125,11 +125,12 @@ inline void check_vectors(const char* op, const char* name, const Tensor& t) {
     fail(op, ": expected `", name, "` of shape [..., m] with m at least 2, got ", shape_text(t));
 }
 
-inline void check_seed(const char* op, const Tensor& seed, const Tensor& loc) {
+inline void check_seed(const char* op, const Tensor& seed, const Tensor& loc,
+                       const char* loc_name = "loc") {
   if (seed.scalar_type() != ScalarType::Long || seed.numel() != 1)
     fail(op, ": expected `seed` with one element of dtype torch.int64, got shape ",
          shape_text(seed), " of dtype ", dtype_name(seed.scalar_type()));
-  check_same_device(op, "seed", seed, "loc", loc);
+  check_same_device(op, "seed", seed, loc_name, loc);
 }
 
 inline void check_order(const char* op, double order) {

@@ -106,21 +106,21 @@ inline void check_sample_shape(const char* op, const std::vector<int64_t>& sampl
 
 inline void check_sample_backward(const char* op, const Tensor& grad_z, const Tensor& z,
                                   const Tensor& state, const Tensor& loc, const Tensor& kappa,
-                                  const char* name = "kappa") {
-  check_floating(op, "loc", loc);
-  check_vectors(op, "loc", loc);
-  check_pair(op, name, kappa, "loc", loc);
-  check_row_shape(op, name, kappa, "loc", loc);
-  check_pair(op, "z", z, "loc", loc);
+                                  const char* name = "kappa", const char* loc_name = "loc") {
+  check_floating(op, loc_name, loc);
+  check_vectors(op, loc_name, loc);
+  check_pair(op, name, kappa, loc_name, loc);
+  check_row_shape(op, name, kappa, loc_name, loc);
+  check_pair(op, "z", z, loc_name, loc);
   check_pair(op, "grad_z", grad_z, "z", z);
   check_same_shape(op, "grad_z", grad_z, "z", z);
-  check_same_device(op, "state", state, "loc", loc);
+  check_same_device(op, "state", state, loc_name, loc);
   const int64_t front = z.dim() - loc.dim();
   bool same_rows = front >= 0;
   for (int64_t i = 0; same_rows && i < loc.dim(); ++i) same_rows = z.size(front + i) == loc.size(i);
   if (!same_rows)
-    fail(op, ": expected `z` of shape [*sample_shape, *loc.shape], loc.shape = ", shape_text(loc),
-         ", got ", shape_text(z));
+    fail(op, ": expected `z` of shape [*sample_shape, *", loc_name, ".shape], ", loc_name,
+         ".shape = ", shape_text(loc), ", got ", shape_text(z));
   const ScalarType compute =
       loc.scalar_type() == ScalarType::Double ? ScalarType::Double : ScalarType::Float;
   if (state.scalar_type() != compute)
@@ -146,6 +146,35 @@ inline void check_sample_gradients(const char* op, const std::optional<Tensor>& 
   }
   if (gradient != 0 && gradient != 1)
     fail(op, ": expected `gradient` to be 0 (pathwise) or 1 (rejection), got ", gradient);
+}
+
+inline void check_feature_rows(const char* op, const Tensor& features,
+                               const Tensor& raw_concentration, double offset) {
+  check_floating(op, "features", features);
+  check_vectors(op, "features", features);
+  check_pair(op, "raw_concentration", raw_concentration, "features", features);
+  check_row_shape(op, "raw_concentration", raw_concentration, "features", features);
+  if (!(offset >= 0)) fail(op, ": expected `offset` to be at least 0, got ", offset);
+}
+
+inline void check_features(const char* op, const Tensor& features, const Tensor& raw_concentration,
+                           const Tensor& seed, const std::vector<int64_t>& sample_shape,
+                           double offset) {
+  check_feature_rows(op, features, raw_concentration, offset);
+  check_seed(op, seed, features, "features");
+  check_sample_shape(op, sample_shape, features);
+}
+
+inline void check_features_backward(const char* op, const Tensor& grad_z,
+                                    const std::optional<Tensor>& grad_kl, const Tensor& z,
+                                    const Tensor& state, const Tensor& features,
+                                    const Tensor& raw_concentration, int64_t gradient,
+                                    double offset) {
+  check_feature_rows(op, features, raw_concentration, offset);
+  check_sample_backward(op, grad_z, z, state, features, raw_concentration, "raw_concentration",
+                        "features");
+  check_sample_gradients(op, grad_kl, std::nullopt, z, raw_concentration, gradient,
+                         "raw_concentration");
 }
 
 // [*front, *t.shape]

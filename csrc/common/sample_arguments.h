@@ -49,4 +49,23 @@ struct SampleBackwardArguments {
   Family family = Family::kVonMisesFisher;
 };
 
+// Raw features and what becomes of them: csrc/math/features.h. Rows of `raw` and values of
+// `raw_kappa` stand `..._stride` apart. Backward turns the gradients in loc and kappa into those in
+// the features, in place.
+template <class S>
+struct FeatureArguments {
+  const S* raw;        // [batch, m], vectors of any length
+  const S* raw_kappa;  // [batch]
+  int64_t raw_stride;
+  int64_t raw_kappa_stride;
+  S offset;       // kappa = offset + softplus(raw_kappa)
+  S* loc;         // [batch, m]; backward: given
+  S* kappa;       // [batch]
+  S* length;      // [batch], |raw|; backward: given
+  S* grad;        // [batch, m]; backward
+  S* grad_kappa;  // [batch]; backward
+  int64_t batch;
+  int64_t m;
+};
+
 }  // namespace svmf

@@ -68,17 +68,21 @@ class VAE(nn.Module):
 
     def posterior(self, x: Tensor) -> Any:
         """The parameters of q(z | x)."""
+        return self.latent.posterior(self._raw(x))
+
+    def _raw(self, x: Tensor) -> Tensor:
+        """The encoder's output."""
         if not self._own_modules and x.dim() > 2:
             x = x.flatten(1)
         elif self.row_shape is not None and x.dim() == 2:
             x = x.reshape(-1, *self.row_shape)
-        raw = self.encoder(x)
+        raw: Tensor = self.encoder(x)
         if raw.shape[-1] != sum(self.latent.head_sizes):
             raise ValueError(
                 f"VAE: expected an encoder with {sum(self.latent.head_sizes)} outputs for "
                 f"{type(self.latent).__name__}, got {raw.shape[-1]}"
             )
-        return self.latent.posterior(raw)
+        return raw
 
     def q(self, x: Tensor) -> torch.distributions.Distribution:
         """q(z | x) as a distribution: for a spherical latent a `VonMisesFisher`."""
@@ -115,17 +119,15 @@ class VAE(nn.Module):
 
     def forward(self, x: Tensor, beta: Tensor | float = 1.0) -> tuple[Tensor, Tensor]:
         """The loss -(RE - beta KL), and the batch means of `terms`."""
-        posterior = self.posterior(x)
-        z, kl, log_ratio = self.latent.draw(posterior)
+        (z, kl, log_ratio), spread = self.latent.step(self._raw(x))
         re = self.reconstruction(z, x)
         loss = (beta * kl - with_correction(re, log_ratio)).mean()
-        terms = [re, kl, self.latent.spread(posterior)]
+        terms = [re, kl, spread]
         return loss, torch.stack([term.detach().mean() for term in terms])
 
     @torch.no_grad()
     def elbo_terms(self, x: Tensor) -> Tensor:
         """RE, KL and spread per row, [3, rows]."""
-        posterior = self.posterior(x)
-        z, kl, _ = self.latent.draw(posterior)
+        (z, kl, _), spread = self.latent.step(self._raw(x))
         re = self.reconstruction(z, x)
-        return torch.stack([re, kl, self.latent.spread(posterior)])
+        return torch.stack([re, kl, spread])

@@ -9,6 +9,7 @@ turns e1 into mu.
 import torch
 from torch import Generator, Size, Tensor
 
+from svmf._direction import direction
 from svmf._gradients import PATHWISE, check_gradient_of_sample
 from svmf._torch_private import standard_gamma
 from svmf.reference.density import vmf_kl_uniform, vmf_log_norm
@@ -19,6 +20,7 @@ __all__ = [
     "householder",
     "vmf_rsample",
     "vmf_rsample_kl",
+    "vmf_rsample_kl_from_features",
     "vmf_rsample_with_correction",
 ]
 
@@ -156,6 +158,21 @@ def vmf_rsample_kl(
     """(z, KL to the uniform distribution): what one training step needs."""
     z = vmf_rsample(loc, kappa, sample_shape, gradient=gradient, generator=generator)
     return z, vmf_kl_uniform(kappa, loc.shape[-1])
+
+
+def vmf_rsample_kl_from_features(
+    features: Tensor,
+    raw_concentration: Tensor,
+    sample_shape: Size | tuple[int, ...] = (),
+    *,
+    gradient: str = PATHWISE,
+    offset: float = 1.0,
+    generator: Generator | None = None,
+) -> tuple[Tensor, Tensor]:
+    """The same of loc = features / |features| and kappa = offset + softplus(raw_concentration)."""
+    loc = direction(features)
+    kappa = torch.nn.functional.softplus(raw_concentration, threshold=40) + offset
+    return vmf_rsample_kl(loc, kappa, sample_shape, gradient=gradient, generator=generator)
 
 
 def vmf_rsample_with_correction(

@@ -41,6 +41,9 @@ def calls() -> Iterator[tuple[str, Callable[..., Any], tuple, int]]:
     for name in inventory.SAMPLERS:
         options = ([2], 0, True) if name != inventory.SAMPLERS[-1] else ([2], True)
         yield name, getattr(ops, name).default, (loc, kappa, seed, *options), 2
+    feature_sampler = getattr(ops, inventory.FEATURE_SAMPLER).default
+    raw = torch.linspace(-10, 40, ROWS, dtype=torch.float64)
+    yield inventory.FEATURE_SAMPLER, feature_sampler, (2 * loc, raw, seed, [2], 0, 1.0, True), 2
     for family in inventory.FAMILIES:
         (parameter,) = given[family.parameter][:1]
         for name in family.samplers:

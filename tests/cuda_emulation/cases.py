@@ -17,6 +17,7 @@ import torch
 from emulator import ORDERS, Case, listed_ops
 
 import svmf.functional  # noqa: F401  (registers the ops)
+from svmf._sphere import unit_and_length
 
 ops = torch.ops.svmf
 
@@ -420,7 +421,43 @@ def _size_of_kappa_terms(g, z, loc, kappa, state, m) -> np.ndarray:
     return (speed * np.linalg.norm(g, axis=2) + np.finfo(g.dtype).tiny).sum(0)
 
 
+def feature_cases(rng: np.random.Generator, dims: Sequence[int] = DIMS) -> Iterator[Comparison]:
+    """Raw features of any length, in the blocks of wider rows."""
+    for dtype in DTYPES:
+        for m in dims:
+            rows = 67 if m < 40 else 35 if m < 600 else 5
+            wide = rng.standard_normal((rows, m + 3)).astype(dtype)
+            wide[0] = 0  # no direction
+            out_of_range = 1e200 if dtype == "float64" else 1e30
+            wide[1:3] *= np.array([[1 / out_of_range], [out_of_range]], dtype)
+            wide[3, 0] = np.inf
+            raw = rng.uniform(-80, 80, (rows, 2)).astype(dtype)
+            strides = (rows, m, m + 3, 2)
+            outputs = (rows * m, rows, rows)
+            case = _case("vmf_features", dtype, strides, (wide, raw), outputs, (0.5,))
+            features = _tensor(np.ascontiguousarray(wide[:, :m]))
+            loc, length = (t.numpy().astype(dtype) for t in unit_and_length(features.double()))
+            kappa = torch.nn.functional.softplus(_tensor(raw[:, 0]).double(), threshold=100) + 0.5
+            want = [loc, kappa.numpy().astype(dtype), length[:, 0]]
+            loc[3], length[3] = np.nan, np.inf  # not only the column that is not finite
+            yield Comparison(case, want, [4, 4, 8], [1.0, None, None])
+            loc, length = loc.copy(), want[2].copy()
+            loc[3], length[3] = loc[4], length[4]
+            grad, grad_kappa = rng.standard_normal((rows, m)), rng.standard_normal(rows)
+            inputs = (np.ascontiguousarray(raw[:, 0]), loc, length, grad, grad_kappa)
+            inputs = tuple(a.astype(dtype) for a in inputs)
+            outputs = (rows * m, rows)
+            case = _case("vmf_features_backward", dtype, (rows, m), inputs, outputs)
+            g, mu, size = (a.astype(float) for a in (inputs[3], loc, length))
+            across = g - (g * mu).sum(1, keepdims=True) * mu
+            slope = 1 / np.maximum(size, 0.01)
+            want = [across * slope[:, None], inputs[4] / (1 + np.exp(-inputs[0].astype(float)))]
+            scale = np.repeat(np.linalg.norm(g, axis=1) * slope, m)
+            yield Comparison(case, [w.astype(dtype) for w in want], [8, 8], [scale, None])
+
+
 FAMILIES = {
+    "features": feature_cases,
     "kappa": kappa_cases,
     "bessel": bessel_cases,
     "pathwise": pathwise_cases,

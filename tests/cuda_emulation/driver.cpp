@@ -8,6 +8,7 @@
 // Each list is preceded by its length; -1 bytes are a null pointer. Arrays are separate
 // allocations of exact size, so that the address sanitizer sees the first element out of bounds;
 // outputs start as nan.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -16,6 +17,7 @@
 #include <memory>
 #include <sstream>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "cuda/kernels/launchers.h"
@@ -101,6 +103,22 @@ cudaError_t run(const std::string& op, Case<T>& c) {
     if (op == "power_spherical_sample_backward")
       return launch_power_spherical_sample_backward(arguments, nullptr);
     return launch_vmf_sample_backward(arguments, nullptr);
+  }
+  if constexpr (std::is_same_v<T, S>) {
+    if (op == "vmf_features") {
+      return launch_vmf_features(
+          FeatureArguments<S>{in[0], in[1], n[2], n[3], static_cast<S>(c.reals[0]), out[0], out[1],
+                              out[2], nullptr, nullptr, n[0], n[1]},
+          nullptr);
+    }
+    if (op == "vmf_features_backward") {  // in place
+      std::copy(in[3], in[3] + n[0] * n[1], out[0]);
+      std::copy(in[4], in[4] + n[0], out[1]);
+      return launch_vmf_features_backward(
+          FeatureArguments<S>{nullptr, in[0], 0, 1, S(0), const_cast<S*>(in[1]), nullptr,
+                              const_cast<S*>(in[2]), out[0], out[1], n[0], n[1]},
+          nullptr);
+    }
   }
   std::cerr << "driver: unknown op " << op << "\n";
   std::exit(2);

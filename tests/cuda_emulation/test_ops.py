@@ -96,6 +96,12 @@ def arguments(name: str, overload: str, dtype: torch.dtype, layout: str) -> tupl
         return torch.randn_like(z), rho.clone(), z, state, loc, rho
     if name in ("vmf_rsample", "vmf_rsample_kl"):
         return rows(), values(), SEED, (2, 1), 0, True
+    if name == "vmf_rsample_kl_from_features":
+        return 3 * rows(), values(), SEED, (2, 1), 0, 0.5, True
+    if name == "_vmf_rsample_kl_from_features_backward":
+        features, raw = 3 * rows(), values()
+        z, _, state = cpu.vmf_rsample_kl_from_features(features, raw, SEED, (2,), 0, 0.5, True)
+        return torch.randn_like(z), raw.clone(), z, state, features, raw, 0, 0.5
     if name == "vmf_rsample_with_correction":
         return rows(), values(), SEED, (2,), True
     if name == "_vmf_rsample_backward":

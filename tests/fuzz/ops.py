@@ -16,7 +16,7 @@ import svmf.functional as F
 from svmf import _inventory as inventory
 
 OF_FAMILIES = {name: f.parameter for f in inventory.FAMILIES for name in f.samplers}
-SAMPLERS = (*inventory.SAMPLERS, *OF_FAMILIES)
+SAMPLERS = (*inventory.SAMPLERS, inventory.FEATURE_SAMPLER, *OF_FAMILIES)
 
 
 @dataclass
@@ -76,6 +76,7 @@ def argument(chance: Chance, setting: Setting, kind: str) -> Tensor:
         "rho": values.fractions,
         "cosine": values.cosines,
         "vector": values.directions,
+        "raw": values.raw_concentrations,
     }
     shape = (*setting.batch, setting.dim) if kind == "vector" else setting.batch
     return makers[kind](chance, shape, setting.dtype)
@@ -266,6 +267,20 @@ def _verify_cauchy_sample(setting: Setting, arguments: list[Tensor], results: li
     _verify_sample(setting, arguments, results, most=1.0)
 
 
+def _verify_features(setting: Setting, arguments: list[Tensor], results: list[Tensor]) -> None:
+    """Every finite row has a direction; raw = -inf is kappa = offset."""
+    (features, raw), z = arguments, results[0]
+    if z.numel() == 0:
+        return
+    bad = raw.isnan() | (raw == torch.inf) | ~_finite_rows(features)
+    _nan_where(z, bad, "a sample")
+    good = (_finite_rows(features) & (raw <= values.LARGEST_KAPPA[raw.dtype])).flatten()
+    length = torch.linalg.vector_norm(z[good].reshape(-1, setting.dim).double(), dim=-1)
+    require(bool(((length - 1).abs() <= 64 * eps(setting.dtype)).all()), "a sample of another norm")
+    for other in results[1:]:
+        _finite_where(other, raw <= values.LARGEST_KAPPA[raw.dtype], "KL")
+
+
 def _function_of_kappa(op: inventory.OfKappa) -> Op:
     public = inventory.is_public(op.name)
     call = getattr(F, op.name) if public else getattr(torch.ops.svmf, op.name).default
@@ -324,7 +339,7 @@ def _of_vectors(op: inventory.OfRows) -> Op:
 def _sampler(name: str) -> Op:
     def call(setting: Setting, tensors: list[Tensor]) -> list[Tensor]:
         generator = torch.Generator().manual_seed(setting.seed)
-        has_choice = name in inventory.SAMPLERS and not name.endswith("correction")
+        has_choice = name.startswith("vmf") and not name.endswith("correction")
         options = {"gradient": setting.gradient} if has_choice else {}
         made = getattr(F, name)(*tensors, setting.sample_shape, generator=generator, **options)
         z, *others = made if isinstance(made, tuple) else (made,)
@@ -333,10 +348,12 @@ def _sampler(name: str) -> Op:
         samples = math.prod(setting.sample_shape)
         if setting.rows * samples == 0:
             return [torch.empty(setting.rows, 0, dtype=setting.dtype)]
-        if name.endswith("_rsample_kl"):
+        if "_rsample_kl" in name:
             return [rows_first(z, setting.rows, samples), _column(others[0])]
         return [rows_first(t, setting.rows, samples) for t in (z, *others)]
 
+    if name == inventory.FEATURE_SAMPLER:
+        return Op(name, ("vector", "raw"), call, _verify_features, (True, True), twice=False)
     parameter = OF_FAMILIES.get(name, "kappa")
     verify = _verify_sample
     if name in OF_FAMILIES:

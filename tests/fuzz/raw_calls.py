@@ -30,7 +30,7 @@ def _tensor(
     if chance.one_in(12):
         rows = tuple(chance.pick((0, 1, 2, 5)) for _ in range(chance.random.randrange(3)))
     floating = dtype if dtype in values.DTYPES else torch.float32
-    if name in ("loc", "loc1", "loc2", "x", "value", "z", "grad", "grad_z"):
+    if name in ("loc", "loc1", "loc2", "x", "value", "z", "grad", "grad_z", "features"):
         made = values.directions(chance, (*rows, dim), floating)
     elif name == "state":
         made = 2 * torch.rand(chance.pick((2, 2, 2, 0, 3)), *rows).to(floating)
@@ -46,6 +46,8 @@ def _number(chance: Chance, name: str) -> int | float | bool | list[int]:
         return chance.pick((0, 1, 0, 1, 2, -1, 77))
     if name == "sample_shape":
         return chance.pick(([], [], [2], [0], [-1]))
+    if name == "offset":
+        return chance.pick((0.0, 1.0, 1.0, -1.0, math.nan))
     if name == "order":
         return chance.pick((0.0, 0.5, 3.0, 17.3, 1e6, -1.0, math.inf, math.nan))
     return chance.one_in(2)

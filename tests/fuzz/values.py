@@ -141,6 +141,11 @@ def directions(chance: Chance, shape: tuple[int, ...], dtype: torch.dtype) -> Te
     return values.to(dtype)
 
 
+def raw_concentrations(chance: Chance, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
+    values = 40 * chance.normal(shape)
+    return (sprinkle(chance, values, dtype) if chance.one_in(3) else values).to(dtype)
+
+
 def laid_out(chance: Chance, values: Tensor) -> Tensor:
     """The same values in another memory layout."""
     kind = chance.random.randrange(8)

@@ -121,3 +121,32 @@ def test_point_latent_has_no_density():
     posterior = latent.posterior(torch.zeros(1, 2))
     with pytest.raises(NotImplementedError, match="no posterior density"):
         latent.log_prob(posterior, torch.zeros(1, 2))
+
+
+@pytest.mark.parametrize("gradient", ["pathwise", "rejection", "corrected"])
+def test_a_step_is_posterior_draw_and_spread(gradient):
+    """SphericalLatent has an op for it; a subclass with ways of its own is asked for them."""
+
+    class Sharper(SphericalLatent):
+        def posterior(self, raw):
+            loc, concentration = super().posterior(raw)
+            return Direction(loc, 100 * concentration)
+
+    raw, weights = torch.randn(50, 6, dtype=torch.float64), torch.randn(50, 5)
+    raw[0] = 0
+    for latent in (SphericalLatent(4, gradient), Sharper(4, gradient), GaussianLatent(3)):
+        x = raw.clone().requires_grad_()
+        torch.manual_seed(2)
+        draw, spread = latent.step(x)
+        torch.manual_seed(2)
+        posterior = latent.posterior(x)
+        expected = latent.draw(posterior)
+        torch.testing.assert_close(spread, latent.spread(posterior).detach())
+        for one, other in zip(draw, expected, strict=True):
+            assert (one is None) == (other is None)
+            if one is not None:
+                torch.testing.assert_close(one, other)
+        losses = [(d.z * weights[:, : d.z.shape[-1]]).sum() + d.kl.sum() for d in (draw, expected)]
+        slopes = [torch.autograd.grad(loss, x, retain_graph=True)[0] for loss in losses]
+        torch.testing.assert_close(*slopes)
+        assert not spread.requires_grad

@@ -21,7 +21,11 @@ OVERLOADS = [
     for s in SCHEMAS
 ]
 OF_DEVICES = [pair for pair in OVERLOADS if pair[0] not in inventory.HOST_ONLY]
-SAMPLERS = {*inventory.SAMPLERS, *(n for f in inventory.FAMILIES for n in f.samplers)}
+SAMPLERS = {
+    *inventory.SAMPLERS,
+    inventory.FEATURE_SAMPLER,
+    *(n for f in inventory.FAMILIES for n in f.samplers),
+}
 CSRC = (PROJECT / "csrc" / "common" / "ops.inc").read_text()
 
 

@@ -27,6 +27,8 @@ constexpr RowKernels<S> collect() {
       &power_spherical_log_prob_rows<S>,
       &vmf_sample_rows<S>,
       &vmf_sample_backward_rows<S>,
+      &vmf_features_rows<S>,
+      &vmf_features_backward_rows<S>,
   };
 }
 

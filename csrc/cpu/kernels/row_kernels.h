@@ -47,6 +47,9 @@ struct RowKernels {
   void (*vmf_sample)(const SampleArguments<Scalar>& task, int64_t begin, int64_t end);
   void (*vmf_sample_backward)(const SampleBackwardArguments<Scalar>& task, int64_t begin,
                               int64_t end);
+  // Rows begin ... end of raw features to directions and concentrations; the gradients back.
+  void (*vmf_features)(const FeatureArguments<Scalar>& task, int64_t begin, int64_t end);
+  void (*vmf_features_backward)(const FeatureArguments<Scalar>& task, int64_t begin, int64_t end);
 };
 
 struct RowKernelTable {

@@ -46,6 +46,10 @@ template <class S>
 void vmf_sample_rows(const SampleArguments<S>& task, int64_t begin, int64_t end);
 template <class S>
 void vmf_sample_backward_rows(const SampleBackwardArguments<S>& task, int64_t begin, int64_t end);
+template <class S>
+void vmf_features_rows(const FeatureArguments<S>& task, int64_t begin, int64_t end);
+template <class S>
+void vmf_features_backward_rows(const FeatureArguments<S>& task, int64_t begin, int64_t end);
 
 // |a - b|^2 of two rows.
 template <class S>

@@ -65,6 +65,12 @@ template <class T>
 cudaError_t launch_vmf_sample_backward(const SampleBackwardArguments<T>& arguments,
                                        cudaStream_t stream);
 
+// Raw features to mean directions and concentrations; the gradients back, in place.
+template <class S>
+cudaError_t launch_vmf_features(const FeatureArguments<S>& arguments, cudaStream_t stream);
+template <class S>
+cudaError_t launch_vmf_features_backward(const FeatureArguments<S>& arguments, cudaStream_t stream);
+
 // out[i] = function(rho[i]) of the spherical Cauchy distribution in R^m; its log density; its
 // sampler, for which the same holds.
 template <class T>

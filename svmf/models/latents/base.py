@@ -88,6 +88,12 @@ class Latent(ABC, Generic[PosteriorT]):
     def draw(self, posterior: PosteriorT) -> Draw:
         """One reparameterised sample per row, with the KL divergence from the prior."""
 
+    def step(self, raw: Tensor) -> tuple[Draw, Tensor]:
+        """For a training step: the draw from the posterior of `raw`, and that posterior's spread,
+        which carries no gradient."""
+        posterior = self.posterior(raw)
+        return self.draw(posterior), self.spread(posterior).detach()
+
     @abstractmethod
     def distribution(self, posterior: PosteriorT) -> torch.distributions.Distribution:
         """The posterior as an object of torch.distributions."""

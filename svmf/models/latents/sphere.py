@@ -3,7 +3,7 @@
 spherical Cauchy."""
 
 import math
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -79,10 +79,25 @@ class SphericalLatent(OnSphere):
     """Von Mises-Fisher posterior on S^d, uniform prior."""
 
     family = VonMisesFisher
+    _has_own_ways: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        ways = ("posterior", "draw", "spread")
+        cls._has_own_ways = any(getattr(cls, w) is not getattr(SphericalLatent, w) for w in ways)
 
     @classmethod
     def gradients(cls) -> tuple[str, ...]:
         return GRADIENTS
+
+    def step(self, raw: Tensor) -> tuple[Draw, Tensor]:
+        """All of it in one op."""
+        if self._has_own_ways or self.gradient == CORRECTED:
+            return super().step(raw)
+        features, column = raw.split(self.head_sizes, dim=-1)
+        x = column.squeeze(-1)
+        draw = functional.vmf_rsample_kl_from_features(features, x, gradient=self.gradient)
+        return Draw(*draw), F.softplus(x.detach()) + 1
 
     def draw(self, posterior: Direction) -> Draw:
         loc, concentration = posterior
