@@ -35,6 +35,7 @@ def tame(chance: Chance, setting: Setting, kind: str) -> Tensor:
         "order": uniform * 20,
         "mean_length": 0.05 + 0.85 * uniform,
         "rho": 0.05 + 0.85 * uniform,
+        "raw": 6 * uniform - 3,
         "cosine": 1.6 * uniform - 0.8,
     }[kind]
 

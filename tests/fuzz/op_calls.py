@@ -71,7 +71,7 @@ def call_op(chance: Chance, op: Op) -> str:
 
 def _gradients(op: Op, setting: Setting, results: list[Tensor]) -> int:
     """How many of the results are gradients."""
-    forward = 2 if op.name.endswith(("_rsample_kl", "_with_correction")) else 1
+    forward = 2 if op.name.endswith(("_rsample_kl", "_with_correction", "_from_features")) else 1
     return max(0, len(results) - forward)
 
 
