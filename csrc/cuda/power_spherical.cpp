@@ -14,7 +14,7 @@ namespace {
 Tensor function_of_kappa(const char* op, PowerFunction function, const Tensor& kappa, int64_t dim) {
   check_function_of_dim(op, "kappa", kappa, dim);
   return map_elements(op, kappa, [&](const auto* in, auto* out, int64_t n, cudaStream_t stream) {
-    return launch_power_spherical(function, in, out, n, dim, stream);
+    return launch_family_function(function, in, out, n, dim, stream);
   });
 }
 
@@ -35,8 +35,9 @@ Tensor power_spherical_log_prob(const Tensor& value, const Tensor& loc, const Te
   const int64_t m = value.size(value.dim() - 1);
   launch_stored(op, xs, [&](auto type, cudaStream_t stream) {
     using T = decltype(type);
-    return launch_power_spherical_log_prob(data<T>(xs), data<T>(locs), data<T>(parameters),
-                                           mutable_data<T>(out), parameters.numel(), m, stream);
+    return launch_family_log_prob(Family::kPowerSpherical, data<T>(xs), data<T>(locs),
+                                  data<T>(parameters), mutable_data<T>(out), parameters.numel(), m,
+                                  stream);
   });
   return out;
 }

@@ -14,7 +14,7 @@ namespace {
 Tensor function_of_rho(const char* op, RhoFunction function, const Tensor& rho, int64_t dim) {
   check_function_of_dim(op, "rho", rho, dim);
   return map_elements(op, rho, [&](const auto* in, auto* out, int64_t n, cudaStream_t stream) {
-    return launch_spherical_cauchy(function, in, out, n, dim, stream);
+    return launch_family_function(function, in, out, n, dim, stream);
   });
 }
 
@@ -35,8 +35,9 @@ Tensor spherical_cauchy_log_prob(const Tensor& value, const Tensor& loc, const T
   const int64_t m = value.size(value.dim() - 1);
   launch_stored(op, xs, [&](auto type, cudaStream_t stream) {
     using T = decltype(type);
-    return launch_spherical_cauchy_log_prob(data<T>(xs), data<T>(locs), data<T>(parameters),
-                                            mutable_data<T>(out), parameters.numel(), m, stream);
+    return launch_family_log_prob(Family::kSphericalCauchy, data<T>(xs), data<T>(locs),
+                                  data<T>(parameters), mutable_data<T>(out), parameters.numel(), m,
+                                  stream);
   });
   return out;
 }

@@ -17,31 +17,6 @@ Tensor prepare(const Tensor& t, bool takes_halves) {
   return takes_halves ? to_contiguous(t) : to_compute_type(t);
 }
 
-template <class T>
-cudaError_t launch_sample(const SampleArguments<T>& arguments, cudaStream_t stream) {
-  switch (arguments.family) {
-    case Family::kSphericalCauchy:
-      return launch_spherical_cauchy_sample(arguments, stream);
-    case Family::kPowerSpherical:
-      return launch_power_spherical_sample(arguments, stream);
-    default:
-      return launch_vmf_sample(arguments, stream);
-  }
-}
-
-template <class T>
-cudaError_t launch_sample_backward(const SampleBackwardArguments<T>& arguments,
-                                   cudaStream_t stream) {
-  switch (arguments.family) {
-    case Family::kSphericalCauchy:
-      return launch_spherical_cauchy_sample_backward(arguments, stream);
-    case Family::kPowerSpherical:
-      return launch_power_spherical_sample_backward(arguments, stream);
-    default:
-      return launch_vmf_sample_backward(arguments, stream);
-  }
-}
-
 Sampled sample(const char* op, const Tensor& loc, const Tensor& kappa, const Tensor& seed,
                const std::vector<int64_t>& sample_shape, bool keep_state, bool with_kl) {
   return draw_samples(Family::kVonMisesFisher, op, loc, kappa, seed, sample_shape, keep_state,
@@ -66,11 +41,19 @@ Sampled draw_samples(Family family, const char* op, const Tensor& loc, const Ten
     using T = decltype(type);
     using S = ComputeType<T>;
     S* const kept = keep_state ? mutable_data<S>(state) : nullptr;
-    return launch_sample(
-        SampleArguments<T>{data<T>(locs), data<T>(kappas), data<int64_t>(seed), mutable_data<T>(z),
-                           kept, keep_state ? kept + samples * batch : nullptr,
-                           with_kl ? mutable_data<T>(kl) : nullptr, samples, batch, m, family},
-        stream);
+    const SampleArguments<T> task{data<T>(locs),
+                                  data<T>(kappas),
+                                  data<int64_t>(seed),
+                                  mutable_data<T>(z),
+                                  kept,
+                                  keep_state ? kept + samples * batch : nullptr,
+                                  with_kl ? mutable_data<T>(kl) : nullptr,
+                                  samples,
+                                  batch,
+                                  m,
+                                  family};
+    return family == Family::kVonMisesFisher ? launch_vmf_sample(task, stream)
+                                             : launch_family_sample(task, stream);
   });
   return {to_result_type(z, loc.scalar_type()),
           with_kl ? to_result_type(kl, kappa.scalar_type()) : kl, state};
@@ -126,13 +109,23 @@ TwoTensors differentiate_samples(Family family, const char* op, const Tensor& gr
   launch_stored(op, locs, [&](auto type, cudaStream_t stream) {
     using T = decltype(type);
     const ComputeType<T>* const kept = data<ComputeType<T>>(states);
-    return launch_sample_backward(
-        SampleBackwardArguments<T>{data<T>(grads), grad_kl ? data<T>(kl) : nullptr,
-                                   grad_log_ratio ? data<T>(ratio) : nullptr, data<T>(zs), kept,
-                                   kept + samples * batch, data<T>(locs), data<T>(kappas),
-                                   mutable_data<T>(grad_loc), mutable_data<T>(grad_kappa), samples,
-                                   batch, m, static_cast<SampleGradient>(gradient), family},
-        stream);
+    const SampleBackwardArguments<T> task{data<T>(grads),
+                                          grad_kl ? data<T>(kl) : nullptr,
+                                          grad_log_ratio ? data<T>(ratio) : nullptr,
+                                          data<T>(zs),
+                                          kept,
+                                          kept + samples * batch,
+                                          data<T>(locs),
+                                          data<T>(kappas),
+                                          mutable_data<T>(grad_loc),
+                                          mutable_data<T>(grad_kappa),
+                                          samples,
+                                          batch,
+                                          m,
+                                          static_cast<SampleGradient>(gradient),
+                                          family};
+    return family == Family::kVonMisesFisher ? launch_vmf_sample_backward(task, stream)
+                                             : launch_family_sample_backward(task, stream);
   });
   return {to_result_type(grad_loc, loc.scalar_type()),
           to_result_type(grad_kappa, kappa.scalar_type())};

@@ -61,10 +61,10 @@ cudaError_t run(const std::string& op, Case<T>& c) {
     return launch_vmf_kappa(KappaFunction::function, in[0], out[0], n[0], n[1], nullptr);
 #define SVMF_RHO_OP(name, function) \
   if (op == #name)                  \
-    return launch_spherical_cauchy(RhoFunction::function, in[0], out[0], n[0], n[1], nullptr);
+    return launch_family_function(RhoFunction::function, in[0], out[0], n[0], n[1], nullptr);
 #define SVMF_POWER_OP(name, function) \
   if (op == #name)                    \
-    return launch_power_spherical(PowerFunction::function, in[0], out[0], n[0], n[1], nullptr);
+    return launch_family_function(PowerFunction::function, in[0], out[0], n[0], n[1], nullptr);
 #include "common/ops.inc"
   if (op == "vmf_concentration")
     return launch_vmf_concentration(in[0], out[0], n[0], n[1], nullptr);
@@ -77,17 +77,22 @@ cudaError_t run(const std::string& op, Case<T>& c) {
     return launch_householder_backward(in[0], in[1], in[2], out[0], out[1], n[0], n[1], nullptr);
   }
   if (op == "spherical_cauchy_log_prob")
-    return launch_spherical_cauchy_log_prob(in[0], in[1], in[2], out[0], n[0], n[1], nullptr);
+    return launch_family_log_prob(Family::kSphericalCauchy, in[0], in[1], in[2], out[0], n[0], n[1],
+                                  nullptr);
   if (op == "power_spherical_log_prob")
-    return launch_power_spherical_log_prob(in[0], in[1], in[2], out[0], n[0], n[1], nullptr);
+    return launch_family_log_prob(Family::kPowerSpherical, in[0], in[1], in[2], out[0], n[0], n[1],
+                                  nullptr);
+  const Family family = op.rfind("spherical_cauchy", 0) == 0  ? Family::kSphericalCauchy
+                        : op.rfind("power_spherical", 0) == 0 ? Family::kPowerSpherical
+                                                              : Family::kVonMisesFisher;
   if (op == "vmf_sample" || op == "spherical_cauchy_sample" || op == "power_spherical_sample") {
     const auto seed = std::make_unique<int64_t>(n[3]);
     describe("seed", seed.get());
     const SampleArguments<T> arguments{in[0],           in[1],  seed.get(), out[0], state(c.out[1]),
-                                       state(c.out[2]), out[3], n[0],       n[1],   n[2]};
-    if (op == "spherical_cauchy_sample") return launch_spherical_cauchy_sample(arguments, nullptr);
-    if (op == "power_spherical_sample") return launch_power_spherical_sample(arguments, nullptr);
-    return launch_vmf_sample(arguments, nullptr);
+                                       state(c.out[2]), out[3], n[0],       n[1],   n[2],
+                                       family};
+    return family == Family::kVonMisesFisher ? launch_vmf_sample(arguments, nullptr)
+                                             : launch_family_sample(arguments, nullptr);
   }
   if (op == "vmf_sample_backward" || op == "spherical_cauchy_sample_backward" ||
       op == "power_spherical_sample_backward") {
@@ -97,12 +102,10 @@ cudaError_t run(const std::string& op, Case<T>& c) {
                                                in[6],          in[7],
                                                out[0],         out[1],
                                                n[0],           n[1],
-                                               n[2],           static_cast<SampleGradient>(n[3])};
-    if (op == "spherical_cauchy_sample_backward")
-      return launch_spherical_cauchy_sample_backward(arguments, nullptr);
-    if (op == "power_spherical_sample_backward")
-      return launch_power_spherical_sample_backward(arguments, nullptr);
-    return launch_vmf_sample_backward(arguments, nullptr);
+                                               n[2],           static_cast<SampleGradient>(n[3]),
+                                               family};
+    return family == Family::kVonMisesFisher ? launch_vmf_sample_backward(arguments, nullptr)
+                                             : launch_family_sample_backward(arguments, nullptr);
   }
   if constexpr (std::is_same_v<T, S>) {
     if (op == "vmf_features") {

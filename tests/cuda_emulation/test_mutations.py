@@ -56,7 +56,7 @@ MUTATIONS = {
         "team.cuh", "x[k], offset);", "x[k], offset, 8);", "householder.cu"
     ),
     "sum over half of the team": Mutation(
-        "team.cuh", "kWarpSize / 2", "kWarpSize / 4", "householder.cu"
+        "team.cuh", "int offset = 16;", "int offset = 8;", "householder.cu"
     ),
     "tail of the direction out of bounds": Mutation(
         "vmf_sample.cuh", "if (begin + d < m) {", "{", "vmf_sample.cu"
@@ -82,8 +82,9 @@ MUTATIONS = {
     ),
     "the last accepted attempt wins": Mutation(
         "wood_rounds.cuh",
-        "__ffs(static_cast<int>(own_yes)) - 1",
-        "(31 - __builtin_clz(own_yes))",
+        "const int first_yes = __ffs(static_cast<int>(yes >> start)) - 1;",
+        "const unsigned own = (yes >> start) & (kWholeWarp >> (kWarpSize - share));\n"
+        "const int first_yes = own != 0 ? 31 - __builtin_clz(own) : -1;",
         "vmf_sample.cu",
     ),
     "idle teams skip the sum": Mutation(

@@ -12,7 +12,7 @@ cudaError_t launch(HouseholderTask<T> task, cudaStream_t stream) {
   if (task.rows == 0) return cudaSuccess;
   if (task.m > kMaxColumns) return cudaErrorInvalidValue;
   const TilePlan plan = plan_tiles(plan_column_team(task.m), task.rows, 1);
-  task.team_size = plan.team_size;
+  task.log_team_size = plan.log_team_size;
   task.tile_rows = plan.tile_rows;
   if (plan.block_team) {
     return launch_kernel(householder_kernel<T, BlockTeam, kBackward>, plan.blocks, plan.block,

@@ -71,33 +71,21 @@ cudaError_t launch_vmf_features(const FeatureArguments<S>& arguments, cudaStream
 template <class S>
 cudaError_t launch_vmf_features_backward(const FeatureArguments<S>& arguments, cudaStream_t stream);
 
-// out[i] = function(rho[i]) of the spherical Cauchy distribution in R^m; its log density; its
-// sampler, for which the same holds.
+// The other families. out[i] = function(the concentration) in R^m; the log density; the sampler, for
+// which the same holds, of the family that the arguments name.
 template <class T>
-cudaError_t launch_spherical_cauchy(RhoFunction function, const T* rho, T* out, int64_t n,
-                                    int64_t m, cudaStream_t stream);
+cudaError_t launch_family_function(RhoFunction function, const T* rho, T* out, int64_t n, int64_t m,
+                                   cudaStream_t stream);
 template <class T>
-cudaError_t launch_spherical_cauchy_log_prob(const T* value, const T* loc, const T* rho, T* out,
-                                             int64_t rows, int64_t m, cudaStream_t stream);
-template <class T>
-cudaError_t launch_spherical_cauchy_sample(const SampleArguments<T>& arguments,
-                                           cudaStream_t stream);
-template <class T>
-cudaError_t launch_spherical_cauchy_sample_backward(const SampleBackwardArguments<T>& arguments,
-                                                    cudaStream_t stream);
-
-// out[i] = function(kappa[i]) of the power spherical distribution in R^m; its log density; its
-// sampler, for which the same holds.
-template <class T>
-cudaError_t launch_power_spherical(PowerFunction function, const T* kappa, T* out, int64_t n,
+cudaError_t launch_family_function(PowerFunction function, const T* kappa, T* out, int64_t n,
                                    int64_t m, cudaStream_t stream);
 template <class T>
-cudaError_t launch_power_spherical_log_prob(const T* value, const T* loc, const T* kappa, T* out,
-                                            int64_t rows, int64_t m, cudaStream_t stream);
+cudaError_t launch_family_log_prob(Family family, const T* value, const T* loc, const T* parameter,
+                                   T* out, int64_t rows, int64_t m, cudaStream_t stream);
 template <class T>
-cudaError_t launch_power_spherical_sample(const SampleArguments<T>& arguments, cudaStream_t stream);
+cudaError_t launch_family_sample(const SampleArguments<T>& arguments, cudaStream_t stream);
 template <class T>
-cudaError_t launch_power_spherical_sample_backward(const SampleBackwardArguments<T>& arguments,
-                                                   cudaStream_t stream);
+cudaError_t launch_family_sample_backward(const SampleBackwardArguments<T>& arguments,
+                                          cudaStream_t stream);
 
 }  // namespace svmf

@@ -23,13 +23,15 @@ namespace svmf {
 inline namespace SVMF_ISA {
 
 inline constexpr unsigned kWholeWarp = 0xffffffffu;
+static_assert(kWarpSize == 32);
 
-__device__ __forceinline__ int lane_in_warp() { return static_cast<int>(threadIdx.x) % kWarpSize; }
-__device__ __forceinline__ int warp_in_block() { return static_cast<int>(threadIdx.x) / kWarpSize; }
+// By unsigned division: a signed one asks for the sign.
+__device__ __forceinline__ int lane_in_warp() { return static_cast<int>(threadIdx.x % 32u); }
+__device__ __forceinline__ int warp_in_block() { return static_cast<int>(threadIdx.x / 32u); }
 
 // Sums over `size` neighbouring lanes, in every one of them, in an order that depends on `size`
-// alone. Unrolled: a loop over the offsets costs three times the shuffles. The whole warp does not
-// ask for each offset whether it takes part.
+// alone. Unrolled: a loop over the offsets costs three times the shuffles. Few questions are asked on
+// the way to the offset that a size begins with.
 template <int K, class S>
 __device__ __forceinline__ void add_from_lane(S (&x)[K], int offset) {
 #pragma unroll
@@ -37,15 +39,17 @@ __device__ __forceinline__ void add_from_lane(S (&x)[K], int offset) {
 }
 template <int K, class S>
 __device__ __forceinline__ void sum_lanes(S (&x)[K], int size) {
-  if (size == kWarpSize) {
+  if (size == 32) {
 #pragma unroll
-    for (int offset = kWarpSize / 2; offset > 0; offset /= 2) add_from_lane(x, offset);
-  } else {
-#pragma unroll
-    for (int offset = kWarpSize / 4; offset > 0; offset /= 2) {
-      if (offset < size) add_from_lane(x, offset);
-    }
+    for (int offset = 16; offset > 0; offset /= 2) add_from_lane(x, offset);
+    return;
   }
+  if (size > 4) {
+    if (size > 8) add_from_lane(x, 8);
+    add_from_lane(x, 4);
+  }
+  if (size > 2) add_from_lane(x, 2);
+  if (size > 1) add_from_lane(x, 1);
 }
 
 class WarpTeam {
@@ -59,8 +63,8 @@ class WarpTeam {
   static constexpr size_t exchange_bytes(int) {
     return 0;
   }
-  // A power of two; shifts in the place of divisions, which are twenty instructions each.
-  __device__ explicit WarpTeam(int size) : size_(size) { log_size_ = __ffs(size) - 1; }
+  // Shifts in the place of divisions, which are twenty instructions each.
+  __device__ explicit WarpTeam(int log_size) : size_(1 << log_size), log_size_(log_size) {}
 
   __device__ int owner_in_block() const { return warp_in_block(); }
   __device__ bool in_first_warp() const { return true; }
@@ -188,6 +192,19 @@ class BlockTeam {
   }
 };
 
+template <class T>
+struct TypeOf {
+  using type = T;
+};
+
+// f(TypeOf<Team>{}), for kernels that have a version for each.
+template <class F>
+cudaError_t with_team(const TilePlan& plan, F f) {
+  return plan.block_team ? f(TypeOf<BlockTeam>{})
+         : plan.run_team ? f(TypeOf<RunTeam>{})
+                         : f(TypeOf<WarpTeam>{});
+}
+
 // The rows of one tile, and the one that this thread's team has at step `i`.
 struct TileRows {
   int64_t first;
@@ -211,15 +228,16 @@ struct TileRows {
 
 // Calls f(TileRows) for the tiles of this thread's owner. The tiles that the owners of a block have
 // at once follow each other, and all its threads make the same number of calls: towards the end
-// with tiles of no rows.
+// with tiles of no rows, whose count may be negative.
 template <class Team, class F>
 __device__ __forceinline__ void for_tiles_of_block(const Team& team, int64_t rows, int tile_rows,
                                                    F f) {
   const int own = team.owner_in_block() * tile_rows;
-  const int64_t of_block = Team::kOwners * tile_rows;
-  for (int64_t start = blockIdx.x * of_block; start < rows; start += gridDim.x * of_block) {
+  const uint64_t of_block = static_cast<unsigned>(Team::kOwners * tile_rows);  // 32 bits times 32
+  const int64_t stride = static_cast<int64_t>(gridDim.x * of_block);
+  for (int64_t start = static_cast<int64_t>(blockIdx.x * of_block); start < rows; start += stride) {
     const int64_t left = rows - start - own;
-    f(TileRows{start + own, left < tile_rows ? static_cast<int>(left > 0 ? left : 0) : tile_rows});
+    f(TileRows{start + own, left < tile_rows ? static_cast<int>(left) : tile_rows});
   }
 }
 

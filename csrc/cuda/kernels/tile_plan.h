@@ -14,9 +14,10 @@ struct TilePlan {
   bool block_team;  // BlockTeam, else WarpTeam or RunTeam
   bool run_team;    // a lane has at most one item of its row
   int team_size;    // threads per row; a power of two up to 32, or the whole block
-  int tile_rows;    // rows per tile, at most 32
-  int block;        // threads per block
-  int64_t blocks;   // as many as have a tile
+  int log_team_size;
+  int tile_rows;   // rows per tile, at most 32
+  int block;       // threads per block
+  int64_t blocks;  // as many as have a tile
 };
 
 inline constexpr int kWarpSize = 32, kLogWarpSize = 5;
@@ -54,6 +55,7 @@ inline TilePlan plan_team(int64_t items, int64_t warp_items) {
     plan.block = kTeamBlock;
     plan.team_size = power_of_two_at_least(items < kWarpSize ? items : kWarpSize);
   }
+  while (1 << plan.log_team_size < plan.team_size) ++plan.log_team_size;
   return plan;
 }
 

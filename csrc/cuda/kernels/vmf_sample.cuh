@@ -37,7 +37,7 @@ struct SampleTask {
   SampleArguments<T> tensors;
   int64_t rows;
   WoodDimension<ComputeType<T>> dimension;
-  int team_size;
+  int log_team_size;
   int tile_rows;
   int park_stride;  // elements of the park per row; 0: z is the park
 };
@@ -93,15 +93,17 @@ __device__ __forceinline__ void draw_normals(uint64_t seed, int64_t number, int 
   normals<S>(block[0], out);
 }
 
-// One step over short rows. mu of all of them is one run, with a jump where the batch begins anew.
+// One step over short rows: `left` of them from begin_row on, or as many as the warp has at once; rows
+// are their entries in the tile. mu of all of them is one run, with a jump where the batch begins anew.
 template <class Shared, class T, class S>
 __device__ __forceinline__ void sample_run(const RunTeam& team, const SampleArguments<T>& tensors,
-                                           const TileRows& tile, int i, uint64_t seed,
+                                           int64_t begin_row, int left, uint64_t seed,
                                            const SampleTileRow<S>* rows) {
   constexpr int kDraws = kDrawsPerBlock<S>;
-  const int m = static_cast<int>(tensors.m), count = tile.rows_of_step(team, i) * m;
+  const int m = static_cast<int>(tensors.m), at_once = team.rows_at_once();
+  const int count = (left < at_once ? left : at_once) * m;
   S* const run = Shared::run(team);
-  const int64_t first = rows[i].batch * m, total = tensors.batch * m;
+  const int64_t first = rows->batch * m, total = tensors.batch * m;
   const T* const from = tensors.loc + first;
   if (first + count <= total) {
     copy_run<Shared::kRunPerLane>(from, count, run, from);
@@ -110,33 +112,33 @@ __device__ __forceinline__ void sample_run(const RunTeam& team, const SampleArgu
       run[e] = tensors.loc[(first + e) % total];
   }
   team.sync();
-  const int slot = tile.slot(team, i);
+  const bool has_row = team.row_at_once() < left;
+  const int slot = has_row ? team.row_at_once() : left - 1;
   const SampleTileRow<S> row = rows[slot];
-  S* const z = run + (slot - i) * m;
+  S* const z = run + slot * m;
   const int begin = 1 + team.thread() * kDraws;
   S g[kDraws] = {}, mu[kDraws];
   if (begin < m) {
     if (m <= 3)
       direction_of_turns(row.turns, m, g);
     else
-      draw_normals(seed, tile.first + slot, team.thread(), g);
+      draw_normals(seed, begin_row + slot, team.thread(), g);
   }
   S sums[2] = {S(0), S(0)};
 #pragma unroll
   for (int d = 0; d < kDraws; ++d) {
     const S mu_read = z[begin + d];  // beyond the row there is still the run
     mu[d] = begin + d < m ? mu_read : S(0);
-    g[d] = begin + d < m ? g[d] : S(0);
+    if (d > 0) g[d] = begin + d < m ? g[d] : S(0);  // g[0] is there only where begin < m
     sums[0] = mul_add(g[d], g[d], sums[0]);
     sums[1] = mul_add(mu[d], g[d], sums[1]);
   }
-  if (m <= 3) sums[0] = team.thread() == 0 ? S(1) : S(0);
   const S mu0 = z[0];
   team.sum(sums, static_cast<S*>(nullptr));
-  const S s = row.sine / square_root(sums[0]);
+  const S s = row.sine / (m <= 3 ? S(1) : square_root(sums[0]));  // turns are of length 1
   const SampleReflection<S> r = reflect_sample(row.w, s, sums[1], mu0);
   team.sync();  // mu has been read
-  if (tile.has_row(team, i)) {
+  if (has_row) {
     if (team.thread() == 0) z[0] = mul_add(s, r.first, r.beta * mu0);
 #pragma unroll
     for (int d = 0; d < kDraws; ++d) {
@@ -144,7 +146,7 @@ __device__ __forceinline__ void sample_run(const RunTeam& team, const SampleArgu
     }
   }
   team.sync();
-  T* const to = tensors.z + (tile.first + i) * m;
+  T* const to = tensors.z + begin_row * m;
   copy_run<Shared::kRunPerLane>(run, count, to, to);
   team.sync();  // the run is free for the next step
 }
@@ -194,9 +196,10 @@ __device__ __forceinline__ void sample_row(const Team& team, const SampleArgumen
 
 // KL of 32 rows by the warp whose tile begins them: it has a lane for each, whatever the tiles hold.
 template <class T>
-__device__ __forceinline__ void write_kl(const SampleArguments<T>& tensors, int64_t row) {
+__device__ __forceinline__ void write_kl(const SampleArguments<T>& tensors, int64_t first) {
   using S = ComputeType<T>;
-  if ((row - lane_in_warp()) % kWarpSize == 0 && row < tensors.batch) {
+  const int64_t row = first + lane_in_warp();
+  if (first % kWarpSize == 0 && row < tensors.batch) {
     tensors.kl[row] = evaluate_kappa_function<KappaFunction::kKlUniform>(S(tensors.kappa[row]),
                                                                          staged<VmfTable<S>>());
   }
@@ -206,7 +209,7 @@ template <Family kFamily, bool kWithKl, class Team, class T>
 __device__ __forceinline__ void sample_tiles(const SampleTask<T>& task) {
   using S = ComputeType<T>;
   using Shared = SampleShared<S, Team, kWithKl>;
-  const Team team(task.team_size);
+  const Team team(task.log_team_size);
   const SampleArguments<T>& tensors = task.tensors;
   const uint64_t seed = static_cast<uint64_t>(*tensors.seed);
   SampleTileRow<S>* const rows = Shared::rows(team);
@@ -228,12 +231,12 @@ __device__ __forceinline__ void sample_tiles(const SampleTask<T>& task) {
           tensors.above[number] = c.above;
         }
       }
-      if constexpr (kWithKl) write_kl(tensors, tile.first + lane);
+      if constexpr (kWithKl) write_kl(tensors, tile.first);
     }
     team.sync();
     for (int i = 0; i < tile.count; i += team.rows_at_once()) {
       if constexpr (Team::kRuns)
-        sample_run<Shared>(team, tensors, tile, i, seed, rows);
+        sample_run<Shared>(team, tensors, tile.first + i, tile.count - i, seed, rows + i);
       else
         sample_row<Shared>(team, tensors, tile, i, seed, rows, task.park_stride);
     }
@@ -263,9 +266,22 @@ SampleTask<T> plan_sample(const SampleArguments<T>& arguments, TilePlan* plan) {
   return {arguments,
           rows,
           make_wood_dimension<S>(m),
-          plan->team_size,
+          plan->log_team_size,
           plan->tile_rows,
           park ? static_cast<int>(m) : 0};
+}
+
+// Whether a kernel takes samples of this size and type.
+template <class T>
+bool is_taken(const SampleArguments<T>& arguments) {
+  const bool is_half = !std::is_same_v<ComputeType<T>, T>;
+  return arguments.m <= kMaxColumns && (!is_half || sample_takes_halves(arguments.m));
+}
+
+template <class Team, bool kWithKl, class T>
+size_t sample_bytes(const SampleTask<T>& task, const TilePlan& plan) {
+  const int rows_at_once = plan.block_team ? 1 : kWarpSize / plan.team_size;
+  return SampleShared<ComputeType<T>, Team, kWithKl>::bytes(rows_at_once, task.park_stride);
 }
 
 }  // namespace SVMF_ISA

@@ -7,23 +7,19 @@ namespace svmf {
 
 namespace {
 
-template <SampleGradient kGradient, class Team, class T>
-cudaError_t launch_team(const BackwardTask<T>& task, const TilePlan& plan, cudaStream_t stream) {
+template <SampleGradient kGradient, class T>
+cudaError_t launch(const BackwardTask<T>& task, const TilePlan& plan, cudaStream_t stream) {
   using S = ComputeType<T>;
   Parameter<BackwardConstants<kGradient, S>> parameter{};
   parameter.value.vmf = make_vmf_table<S>(task.tensors.m);
   if constexpr (kGradient == SampleGradient::kPathwise)
     parameter.value.pathwise = pathwise_table<S>(task.tensors.m);
-  return launch_kernel(vmf_sample_backward_kernel<T, Team, kGradient>, plan.blocks, plan.block,
-                       BackwardShared<S, Team, VmfSlopes<kGradient>>::kBytes, stream, task,
-                       parameter);
-}
-
-template <SampleGradient kGradient, class T>
-cudaError_t launch(const BackwardTask<T>& task, const TilePlan& plan, cudaStream_t stream) {
-  return plan.block_team ? launch_team<kGradient, BlockTeam>(task, plan, stream)
-         : plan.run_team ? launch_team<kGradient, RunTeam>(task, plan, stream)
-                         : launch_team<kGradient, WarpTeam>(task, plan, stream);
+  return with_team(plan, [&](auto chosen) {
+    using Team = typename decltype(chosen)::type;
+    return launch_kernel(vmf_sample_backward_kernel<T, Team, kGradient>, plan.blocks, plan.block,
+                         BackwardShared<S, Team, VmfSlopes<kGradient>>::kBytes, stream, task,
+                         parameter);
+  });
 }
 
 }  // namespace
@@ -32,10 +28,7 @@ template <class T>
 cudaError_t launch_vmf_sample_backward(const SampleBackwardArguments<T>& arguments,
                                        cudaStream_t stream) {
   if (arguments.batch == 0) return cudaSuccess;
-  if (!std::is_same_v<ComputeType<T>, T> &&
-      !sample_backward_takes_halves(arguments.samples, arguments.m))
-    return cudaErrorInvalidValue;
-  if (arguments.m > kMaxColumns) return cudaErrorInvalidValue;
+  if (!is_taken(arguments)) return cudaErrorInvalidValue;
   TilePlan plan;
   BackwardTask<T> task = plan_backward(arguments, &plan);
   // m = 3 is drawn by inversion: the derivative through the proposal is the pathwise one, and

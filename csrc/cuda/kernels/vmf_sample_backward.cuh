@@ -26,7 +26,7 @@ inline namespace SVMF_ISA {
 template <class T>
 struct BackwardTask {
   SampleBackwardArguments<T> tensors;
-  int team_size;
+  int log_team_size;
   int tile_rows;  // T; 32/T samples of a row are prepared at once
 };
 
@@ -247,7 +247,7 @@ template <class Slopes, class Team, class T>
 __device__ __forceinline__ void backward_tiles(const BackwardTask<T>& task) {
   using S = ComputeType<T>;
   using Shared = BackwardShared<S, Team, Slopes>;
-  const Team team(task.team_size);
+  const Team team(task.log_team_size);
   const SampleBackwardArguments<T>& tensors = task.tensors;
   const int at_once = kWarpSize / task.tile_rows;
   const PreparedSample<S>* const prepared = Shared::samples(team.owner_in_block());
@@ -310,7 +310,14 @@ BackwardTask<T> plan_backward(const SampleBackwardArguments<T>& arguments, TileP
   const int samples =
       power_of_two_at_least(arguments.samples < most_samples ? arguments.samples : most_samples);
   *plan = plan_tiles(*plan, arguments.batch, kWarpSize / samples);
-  return {arguments, plan->team_size, plan->tile_rows};
+  return {arguments, plan->log_team_size, plan->tile_rows};
+}
+
+template <class T>
+bool is_taken(const SampleBackwardArguments<T>& arguments) {
+  const bool is_half = !std::is_same_v<ComputeType<T>, T>;
+  return arguments.m <= kMaxColumns &&
+         (!is_half || sample_backward_takes_halves(arguments.samples, arguments.m));
 }
 
 }  // namespace SVMF_ISA

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The rejection sampler of csrc/math/wood.h, with the law of a family (csrc/math/cosine_laws.h), for up to 32 rows by one warp, lane = row, in few
-// rounds: the lanes are shared out among the rows that still wait, which so try several attempts at
-// once. The lowest accepted attempt of a row wins, as on the CPU, where attempts follow each other;
-// how the lanes were shared out cannot be seen in the result.
+// The rejection sampler of csrc/math/wood.h, with the law of a family (csrc/math/cosine_laws.h), for
+// up to 32 rows by one warp, lane = row, in few rounds: the lanes are shared out among the rows that
+// still wait, which so try several attempts at once. The lowest accepted attempt of a row wins, as on
+// the CPU, where attempts follow each other; how the lanes were shared out cannot be seen in the
+// result.
 #pragma once
 
 #include "cuda/kernels/random.cuh"
@@ -47,8 +48,10 @@ __device__ DrawnCosine<S> draw_by_rejection(S kappa, int64_t first, int count, u
     // Attempts per row: a power of two, since divisions cost more than the lanes that it leaves idle.
     const int rows = __popc(waiting), log_share = __clz(rows - 1) - (kWarpSize - kLogWarpSize);
     const int share = 1 << log_share, rank = lane >> log_share;
-    const int slot = bit_of_rank(waiting, rank < rows ? rank : 0);
-    const int attempt = tried + (lane & (share - 1));
+    const bool has_row = rank < rows;
+    const int slot = bit_of_rank(waiting, has_row ? rank : 0);
+    // A lane without a row has an attempt that does not count.
+    const int attempt = has_row ? tried + (lane & (share - 1)) : kMaxProposals;
     const WoodConcentration<S> row{__shfl_sync(kWholeWarp, own.b, slot),
                                    __shfl_sync(kWholeWarp, own.slope, slot)};
     constexpr int kBlocks = kBlocksPerProposal<S>;
@@ -57,19 +60,21 @@ __device__ DrawnCosine<S> draw_by_rejection(S kappa, int64_t first, int count, u
                    static_cast<uint32_t>(attempt * kBlocks), kPurposeProposal, blocks);
     Cosine<S> c;
     const bool accepted = Law::propose(blocks, row, dimension, &c);
-    const unsigned yes =
-        __ballot_sync(kWholeWarp, accepted && rank < rows && attempt < kMaxProposals);
+    const unsigned yes = __ballot_sync(kWholeWarp, accepted && attempt < kMaxProposals);
     // A row's attempts stand in neighbouring lanes, in order.
     const bool waits = (waiting >> lane & 1) != 0;
-    const int start = waits ? __popc(waiting & ((1u << lane) - 1)) << log_share : 0;
-    const unsigned own_yes = waits ? (yes >> start) & (kWholeWarp >> (kWarpSize - share)) : 0;
-    const int winner = own_yes != 0 ? start + __ffs(static_cast<int>(own_yes)) - 1 : lane;
+    const int start = waits ? __popc(waiting & ((1u << lane) - 1)) * share : 0;
+    const int first_yes = __ffs(static_cast<int>(yes >> start)) - 1;  // -1: none
+    const bool has_won = waits && static_cast<unsigned>(first_yes) < static_cast<unsigned>(share);
+    const int winner = has_won ? start + first_yes : lane;
     const S below = __shfl_sync(kWholeWarp, c.below, winner),
             above = __shfl_sync(kWholeWarp, c.above, winner);
-    const S turns =
-        dimension.circle ? __shfl_sync(kWholeWarp, proposal_turns<S>(blocks, 3), winner) : S(0);
-    if (own_yes != 0) drawn = {{below, above}, turns};
-    waiting &= ~__ballot_sync(kWholeWarp, own_yes != 0);
+    if (has_won) drawn.cosine = {below, above};
+    if (dimension.circle) {
+      const S turns = __shfl_sync(kWholeWarp, proposal_turns<S>(blocks, 3), winner);
+      if (has_won) drawn.turns = turns;
+    }
+    waiting &= __ballot_sync(kWholeWarp, !has_won);
     tried += share;
   }
   return drawn;
