@@ -86,7 +86,7 @@ cudaError_t launch_family_function(PowerFunction function, const T* kappa, T* ou
 template <class T>
 cudaError_t launch_family_log_prob(Family family, const T* value, const T* loc, const T* parameter,
                                    T* out, int64_t rows, int64_t m, cudaStream_t stream) {
-  const DistanceTask<T> task{value, loc, parameter, nullptr, out, rows, m, 0, 0};
+  const DistanceTask<T> task{value, loc, parameter, nullptr, out, rows, m, {}, 0};
   return family == Family::kSphericalCauchy ? launch_row_distance<SphericalCauchy>(task, stream)
                                             : launch_row_distance<PowerSpherical>(task, stream);
 }

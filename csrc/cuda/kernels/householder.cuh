@@ -24,7 +24,7 @@ struct HouseholderTask {
   T* grad_loc;  // backward
   int64_t rows;
   int64_t m;
-  int log_team_size;
+  TeamSize team;
   int tile_rows;
 };
 
@@ -39,7 +39,7 @@ template <class T, class Team, bool kBackward>
 __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
     householder_kernel(const __grid_constant__ HouseholderTask<T> task) {
   using S = ComputeType<T>;
-  const Team team(task.log_team_size);
+  const Team team(task.team);
   const int m = static_cast<int>(task.m);
   for_tiles(team, task.rows, task.tile_rows, [&](const TileRows& tile) {
     for (int i = 0; i < tile.count; i += team.rows_at_once()) {

@@ -22,7 +22,7 @@ struct DistanceTask {
   T* out;           // [rows]
   int64_t rows;
   int64_t m;
-  int log_team_size;
+  TeamSize team;
   int tile_rows;
 };
 
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks) row_distance_ke
   using Shared = DistanceShared<S, Team, Function>;
   using Table = typename Function::template Table<S>;
   constexpr int kSums = Shared::kSums;
-  const Team team(task.log_team_size);
+  const Team team(task.team);
   stage(parameter);
   const int m = static_cast<int>(task.m);
   S* const distances = Shared::distances(team);
@@ -118,7 +118,7 @@ cudaError_t launch_row_distance(DistanceTask<T> task, cudaStream_t stream) {
   if (task.rows == 0) return cudaSuccess;
   if (task.m > kMaxColumns) return cudaErrorInvalidValue;
   const TilePlan plan = plan_tiles(plan_column_team(task.m), task.rows, kWarpSize);
-  task.log_team_size = plan.log_team_size;
+  task.team = plan.team;
   task.tile_rows = plan.tile_rows;
   return plan.block_team ? launch_distance_team<Function, BlockTeam>(task, plan, stream)
                          : launch_distance_team<Function, WarpTeam>(task, plan, stream);

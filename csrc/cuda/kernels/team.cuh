@@ -64,7 +64,8 @@ class WarpTeam {
     return 0;
   }
   // Shifts in the place of divisions, which are twenty instructions each.
-  __device__ explicit WarpTeam(int log_size) : size_(1 << log_size), log_size_(log_size) {}
+  __device__ explicit WarpTeam(const TeamSize& size)
+      : size_(size.threads), log_size_(size.log_threads) {}
 
   __device__ int owner_in_block() const { return warp_in_block(); }
   __device__ bool in_first_warp() const { return true; }
@@ -162,7 +163,7 @@ class BlockTeam {
   static constexpr size_t exchange_bytes(int values) {
     return static_cast<size_t>(values) * (kLargeTeam / kWarpSize) * sizeof(S);
   }
-  __device__ explicit BlockTeam(int) {}
+  __device__ explicit BlockTeam(const TeamSize&) {}
 
   __device__ int owner_in_block() const { return 0; }
   __device__ bool in_first_warp() const { return warp_in_block() == 0; }

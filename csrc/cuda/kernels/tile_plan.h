@@ -10,11 +10,17 @@
 
 namespace svmf {
 
+// Threads per row, a power of two up to 32 or the whole block; of the former the logarithm too, so that
+// a kernel finds both among its parameters.
+struct TeamSize {
+  int threads;
+  int log_threads;
+};
+
 struct TilePlan {
   bool block_team;  // BlockTeam, else WarpTeam or RunTeam
   bool run_team;    // a lane has at most one item of its row
-  int team_size;    // threads per row; a power of two up to 32, or the whole block
-  int log_team_size;
+  TeamSize team;
   int tile_rows;   // rows per tile, at most 32
   int block;       // threads per block
   int64_t blocks;  // as many as have a tile
@@ -50,12 +56,12 @@ inline TilePlan plan_team(int64_t items, int64_t warp_items) {
   plan.run_team = items <= kWarpSize;
   if (plan.block_team) {
     plan.block = items <= 512 ? 128 : kLargeTeam;
-    plan.team_size = plan.block;
+    plan.team.threads = plan.block;
   } else {
     plan.block = kTeamBlock;
-    plan.team_size = power_of_two_at_least(items < kWarpSize ? items : kWarpSize);
+    plan.team.threads = power_of_two_at_least(items < kWarpSize ? items : kWarpSize);
+    while (1 << plan.team.log_threads < plan.team.threads) ++plan.team.log_threads;
   }
-  while (1 << plan.log_team_size < plan.team_size) ++plan.log_team_size;
   return plan;
 }
 
@@ -72,7 +78,7 @@ inline TilePlan plan_column_team(int64_t m) {
 // Tiles hold at least the rows that a warp has at once, and at most `most_rows` (a power of two up
 // to 32).
 inline TilePlan plan_tiles(TilePlan plan, int64_t rows, int most_rows) {
-  const int least_rows = plan.block_team ? 1 : kWarpSize / plan.team_size;
+  const int least_rows = plan.block_team ? 1 : kWarpSize / plan.team.threads;
   const int owners =
       plan.block_team ? 1 : kTeamBlock / kWarpSize;  // tiles that a block works on at once
   int processors = 1;

@@ -12,7 +12,7 @@ cudaError_t launch(const FeatureArguments<S>& features, cudaStream_t stream) {
   if (features.batch == 0) return cudaSuccess;
   if (features.m > kMaxColumns) return cudaErrorInvalidValue;
   const TilePlan plan = plan_tiles(plan_column_team(features.m), features.batch, 1);
-  const FeatureTask<S> task{features, plan.team_size, plan.tile_rows};
+  const FeatureTask<S> task{features, plan.team, plan.tile_rows};
   if (plan.block_team) {
     return launch_kernel(features_kernel<S, BlockTeam, kBackward>, plan.blocks, plan.block,
                          BlockTeam::exchange_bytes<S>(kBackward ? 1 : 3), stream, task);

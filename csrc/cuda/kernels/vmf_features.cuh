@@ -15,7 +15,7 @@ inline namespace SVMF_ISA {
 template <class S>
 struct FeatureTask {
   FeatureArguments<S> features;
-  int team_size;
+  TeamSize team;
   int tile_rows;
 };
 
@@ -39,7 +39,7 @@ __device__ __forceinline__ RowDirection<S> direction_of_row(const Team& team, co
 template <class S, class Team, bool kBackward>
 __global__ void __launch_bounds__(Team::kMaxThreads, kMinBlocks)
     features_kernel(const __grid_constant__ FeatureTask<S> task) {
-  const Team team(task.team_size);
+  const Team team(task.team);
   const FeatureArguments<S>& f = task.features;
   const int m = static_cast<int>(f.m);
   for_tiles(team, f.batch, task.tile_rows, [&](const TileRows& tile) {

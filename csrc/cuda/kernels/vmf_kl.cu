@@ -21,7 +21,7 @@ struct Kl : OfDistance {
 template <class T>
 cudaError_t launch_vmf_kl(const T* loc1, const T* kappa1, const T* loc2, const T* kappa2, T* out,
                           int64_t rows, int64_t m, cudaStream_t stream) {
-  return launch_row_distance<Kl>(DistanceTask<T>{loc1, loc2, kappa1, kappa2, out, rows, m, 0, 0},
+  return launch_row_distance<Kl>(DistanceTask<T>{loc1, loc2, kappa1, kappa2, out, rows, m, {}, 0},
                                  stream);
 }
 

@@ -22,7 +22,7 @@ template <class T>
 cudaError_t launch_vmf_log_prob(const T* value, const T* loc, const T* kappa, T* out, int64_t rows,
                                 int64_t m, cudaStream_t stream) {
   return launch_row_distance<LogProb>(
-      DistanceTask<T>{value, loc, kappa, nullptr, out, rows, m, 0, 0}, stream);
+      DistanceTask<T>{value, loc, kappa, nullptr, out, rows, m, {}, 0}, stream);
 }
 
 #define SVMF_INSTANTIATE(T)                                                                    \

@@ -37,7 +37,7 @@ struct SampleTask {
   SampleArguments<T> tensors;
   int64_t rows;
   WoodDimension<ComputeType<T>> dimension;
-  int log_team_size;
+  TeamSize team;
   int tile_rows;
   int park_stride;  // elements of the park per row; 0: z is the park
 };
@@ -209,7 +209,7 @@ template <Family kFamily, bool kWithKl, class Team, class T>
 __device__ __forceinline__ void sample_tiles(const SampleTask<T>& task) {
   using S = ComputeType<T>;
   using Shared = SampleShared<S, Team, kWithKl>;
-  const Team team(task.log_team_size);
+  const Team team(task.team);
   const SampleArguments<T>& tensors = task.tensors;
   const uint64_t seed = static_cast<uint64_t>(*tensors.seed);
   SampleTileRow<S>* const rows = Shared::rows(team);
@@ -266,7 +266,7 @@ SampleTask<T> plan_sample(const SampleArguments<T>& arguments, TilePlan* plan) {
   return {arguments,
           rows,
           make_wood_dimension<S>(m),
-          plan->log_team_size,
+          plan->team,
           plan->tile_rows,
           park ? static_cast<int>(m) : 0};
 }
@@ -280,7 +280,7 @@ bool is_taken(const SampleArguments<T>& arguments) {
 
 template <class Team, bool kWithKl, class T>
 size_t sample_bytes(const SampleTask<T>& task, const TilePlan& plan) {
-  const int rows_at_once = plan.block_team ? 1 : kWarpSize / plan.team_size;
+  const int rows_at_once = plan.block_team ? 1 : kWarpSize / plan.team.threads;
   return SampleShared<ComputeType<T>, Team, kWithKl>::bytes(rows_at_once, task.park_stride);
 }
 

@@ -26,7 +26,7 @@ inline namespace SVMF_ISA {
 template <class T>
 struct BackwardTask {
   SampleBackwardArguments<T> tensors;
-  int log_team_size;
+  TeamSize team;
   int tile_rows;  // T; 32/T samples of a row are prepared at once
 };
 
@@ -247,7 +247,7 @@ template <class Slopes, class Team, class T>
 __device__ __forceinline__ void backward_tiles(const BackwardTask<T>& task) {
   using S = ComputeType<T>;
   using Shared = BackwardShared<S, Team, Slopes>;
-  const Team team(task.log_team_size);
+  const Team team(task.team);
   const SampleBackwardArguments<T>& tensors = task.tensors;
   const int at_once = kWarpSize / task.tile_rows;
   const PreparedSample<S>* const prepared = Shared::samples(team.owner_in_block());
@@ -306,11 +306,11 @@ BackwardTask<T> plan_backward(const SampleBackwardArguments<T>& arguments, TileP
   *plan = plan_column_team(arguments.m);
   // The first warp prepares 32 samples at once: of as many rows as there are, or several of each
   // row. A row that needs more than one round of preparation is alone in its team's tile.
-  const int most_samples = plan->block_team ? kWarpSize : plan->team_size;
+  const int most_samples = plan->block_team ? kWarpSize : plan->team.threads;
   const int samples =
       power_of_two_at_least(arguments.samples < most_samples ? arguments.samples : most_samples);
   *plan = plan_tiles(*plan, arguments.batch, kWarpSize / samples);
-  return {arguments, plan->log_team_size, plan->tile_rows};
+  return {arguments, plan->team, plan->tile_rows};
 }
 
 template <class T>
