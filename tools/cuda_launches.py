@@ -60,6 +60,8 @@ def _cases() -> list[tuple[int, emulator.Case]]:
     for m in DIMENSIONS:
         add("householder", m, (ROWS, m), 2, 1)
         add("householder_backward", m, (ROWS, m), 3, 2)
+        add("vmf_features", m, (ROWS, m, m, 1), 2, 3, reals=(1.0,))
+        add("vmf_features_backward", m, (ROWS, m), 5, 2)
         add("vmf_kl", m, (ROWS, m), 4, 1)
         add("vmf_log_prob", m, (ROWS, m), 3, 1)
         for family in ("spherical_cauchy", "power_spherical"):

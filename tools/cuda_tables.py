@@ -55,7 +55,7 @@ def family(name: str) -> tuple[str, str]:
     name = re.sub(r"\(SampleGradient\)1", "rejection", name)
     name = name.replace("(Family)1", "spherical Cauchy").replace("(Family)2", "power spherical")
     name = name.replace(", Kl>", ", kl>").replace(", LogProb>", ", log_prob>")
-    if name.startswith("householder"):
+    if name.startswith(("householder", "features")):
         name = name.replace("true", "backward").replace(", false", "")
     else:
         name = name.replace("true", "with kl").replace(", false", "")
