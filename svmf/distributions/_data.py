@@ -43,7 +43,8 @@ def _array_as_tensor(value: Any, *, name: str, argument: str) -> Tensor:
         try:
             array = array.astype(numpy.float64)
         except (ValueError, TypeError) as error:
-            raise ValueError(f"{name}: expected `{argument}` to hold numbers: {error}") from None
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"{name}: expected `{argument}` to hold numbers: {error}") from None
     if not array.flags.writeable or any(step < 0 for step in array.strides):
         array = array.copy()  # torch shares the memory of arrays that it may write to
     return torch.from_numpy(numpy.ascontiguousarray(array))
