@@ -105,7 +105,7 @@ def test_gradient_reaches_the_data(exact):
         (ValueError, torch.eye(3), -torch.ones(3), "finite `weights` >= 0"),
         (ValueError, torch.eye(3), torch.full((3,), torch.inf), "finite `weights` >= 0"),
         (ValueError, torch.eye(3), 1j * torch.ones(3), "finite `weights` >= 0"),
-        (ValueError, {"x": 1}, None, "`value` to hold numbers"),
+        (TypeError, {"x": 1}, None, "`value` to hold numbers"),
         (TypeError, torch.eye(3).to_sparse(), None, "`value` to be dense"),
         (ValueError, torch.eye(3), torch.zeros(3), "positive sum"),
     ],
