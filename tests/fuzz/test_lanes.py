@@ -299,7 +299,7 @@ PLANTED: list[tuple[str, Callable[[Patch], None], int]] = [
     ("latents", squares_that_overflow, 30),
     ("checkpoints", checkpoint_tensors_unchecked, 100),
     ("checkpoints", checkpoint_numbers_unchecked, 100),
-    ("runs", runs_unlocked, 20),
+    ("runs", runs_unlocked, 200),  # they have to meet: on a busy machine not at once
     ("distributions", rho_without_a_bound, 300),
     ("distributions", shapes_left_to_torch, 600),
     ("flows", flow_without_its_area, 30),
